@@ -1,0 +1,55 @@
+"""conclust: clustering that listens to what people know.
+
+Public names load on first use, so ``import conclust`` stays light.
+"""
+
+import importlib
+from typing import Any
+
+__version__ = "0.1.0.dev0"
+
+# Public name -> the subpackage it lives in.
+_HOMES = {
+    "Constraints": "constraints",
+    "Conflict": "constraints",
+    "ConstraintReport": "constraints",
+    "Closure": "constraints",
+    "sample_constraints": "constraints",
+    "read_constraints": "constraints",
+    "constraint_quality": "constraints",
+    "COPKMeans": "cluster",
+    "ConstrainedKMeans": "cluster",
+    "PCKMeans": "cluster",
+    "MPCKMeans": "cluster",
+    "ConstraintKFold": "model_selection",
+    "OnConstraints": "model_selection",
+    "constraint_satisfaction_scorer": "model_selection",
+    "pairwise_f1": "metrics",
+    "show_versions": "_show_versions",
+}
+_SUBPACKAGES = (
+    "cluster",
+    "constraints",
+    "datasets",
+    "exceptions",
+    "metrics",
+    "model_selection",
+    "testing",
+)
+
+__all__ = ["__version__", *sorted(_HOMES), *_SUBPACKAGES]
+
+
+def __getattr__(name: str) -> Any:
+    if name in _HOMES:
+        value = getattr(importlib.import_module(f"conclust.{_HOMES[name]}"), name)
+    elif name in _SUBPACKAGES:
+        value = importlib.import_module(f"conclust.{name}")
+    else:
+        raise AttributeError(f"module 'conclust' has no attribute {name!r}")
+    globals()[name] = value
+    return value
+
+
+def __dir__() -> list[str]:
+    return list(__all__)

@@ -1,0 +1,99 @@
+"""The one door: data, constraints and parameters are checked here, once, at the top of `fit`."""
+
+from typing import Any
+
+import numpy as np
+
+from conclust._sklearn import check_sample_weight, validate_data
+from conclust.constraints import Constraints
+
+
+def check_inputs(
+    estimator: Any,
+    X: Any,
+    constraints: Any,
+    *,
+    n_clusters: int | None = None,
+    accept_sparse: str | bool = "csr",
+    order: str | None = "C",
+    copy: bool = False,
+) -> tuple[Any, Constraints]:
+    """Bring the arguments of `fit` to their normal forms.
+
+    Parameters
+    ----------
+    estimator : estimator
+        Gets `n_features_in_` and `feature_names_in_`.
+    X : array-like, sparse matrix or data frame of shape (n_samples, n_features)
+    constraints : Constraints or None
+    n_clusters : int, default=None
+        Checked against the number of rows when given.
+    accept_sparse : str or bool, default="csr"
+    order : {"C", "F"} or None, default="C"
+    copy : bool, default=False
+
+    Returns
+    -------
+    X : ndarray or CSR matrix
+        float64, or float32 if it came so; finite.
+    constraints : Constraints
+        With `n_samples` set to the rows of X; an empty set for None.
+    """
+    refuse_dask(X)
+    X = validate_data(
+        estimator,
+        X,
+        accept_sparse=accept_sparse,
+        dtype=[np.float64, np.float32],
+        order=order,
+        copy=copy,
+        accept_large_sparse=False,
+    )
+    if n_clusters is not None and n_clusters > X.shape[0]:
+        raise ValueError(
+            f"n_samples={X.shape[0]} should be >= n_clusters={n_clusters}: "
+            "there cannot be more clusters than rows."
+        )
+    return X, as_constraints(constraints, X.shape[0])
+
+
+def check_new_rows(estimator: Any, X: Any, *, dtype: Any, accept_sparse: str | bool = "csr") -> Any:
+    """Check the rows given to `predict` or `transform` against those of `fit`."""
+    refuse_dask(X)
+    return validate_data(
+        estimator,
+        X,
+        reset=False,
+        accept_sparse=accept_sparse,
+        dtype=dtype,
+        order="C",
+        accept_large_sparse=False,
+    )
+
+
+def as_constraints(constraints: Any, n_samples: int) -> Constraints:
+    """Return the constraints checked against the number of rows; None means none."""
+    if constraints is None:
+        return Constraints(n_samples=n_samples)
+    if not isinstance(constraints, Constraints):
+        raise TypeError(
+            f"constraints must be a conclust.Constraints or None; got "
+            f"{type(constraints).__name__}. Make one with Constraints(must_link=[(0, 1)], "
+            "cannot_link=[(0, 2)]), Constraints.from_labels(y) or read_constraints(path)."
+        )
+    return constraints.on(n_samples)
+
+
+def weights_of_rows(sample_weight: Any, X: Any) -> Any:
+    """One weight per row of X in its dtype, 1 by default; negative weights are refused."""
+    return check_sample_weight(sample_weight, X, dtype=X.dtype, ensure_non_negative=True)
+
+
+def refuse_dask(X: Any) -> None:
+    """A dask collection would be pulled into memory silently; say so instead."""
+    if type(X).__module__.split(".")[0] in {"dask", "dask_expr"}:
+        raise TypeError(
+            f"X is a {type(X).__module__.split('.')[0]} collection, which this estimator would "
+            "load into memory whole. Use the estimator of the same name in conclust.distributed, "
+            "or pass X.compute()."
+        )

@@ -1,0 +1,40 @@
+"""Must-link components, and pairs of them."""
+
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from conclust._kernels.disjoint_set import components
+from conclust.constraints._rows import FloatArray, IntArray
+from conclust.exceptions import InvalidConstraintsError
+
+if TYPE_CHECKING:
+    from conclust.constraints._constraints import Constraints
+
+# A position beyond this without `n_samples` is a mistake (an id taken for a position) rather
+# than a data set: components need one number per sample.
+MAX_GUESSED_SAMPLES = 1_000_000_000
+
+
+def must_link_components(constraints: "Constraints") -> tuple[IntArray, int]:
+    """Number the must-link components; samples without must-links are their own."""
+    n = constraints.n_samples
+    if n is None:
+        named = constraints.samples
+        n = int(named[-1]) + 1 if len(named) else 0
+        if n > MAX_GUESSED_SAMPLES:
+            raise InvalidConstraintsError(
+                f"The largest position is {n - 1:,}: an id taken for a position? Read the "
+                "constraints with `ids=`, or pass `n_samples`."
+            )
+    component = np.empty(n, dtype=np.int64)
+    n_components = components(np.ascontiguousarray(constraints.must_link), n, component)
+    return component, int(n_components)
+
+
+def merge_pairs(pairs: IntArray, weight: FloatArray, n: int) -> tuple[IntArray, FloatArray]:
+    """Sort pairs (first < second), keep each once and add up its weights."""
+    key = np.minimum(pairs[:, 0], pairs[:, 1]) * n + np.maximum(pairs[:, 0], pairs[:, 1])
+    unique, inverse = np.unique(key, return_inverse=True)
+    merged = np.column_stack([unique // max(n, 1), unique % max(n, 1)])
+    return merged, np.bincount(inverse.ravel(), weights=weight, minlength=len(unique))

@@ -1,0 +1,471 @@
+"""Statements that cannot all hold: finding them, saying why, dropping the least."""
+
+import heapq
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Literal, NamedTuple
+
+import numpy as np
+import numpy.typing as npt
+
+from conclust._kernels import colouring
+from conclust._kernels.disjoint_set import components, keep_consistent
+from conclust._kernels.paths import shortest_paths
+from conclust.constraints._components import must_link_components
+from conclust.constraints._rows import FloatArray, IntArray
+
+if TYPE_CHECKING:
+    from conclust.constraints._constraints import Constraints
+
+# Steps of the exact searches for a clique or a colouring; a few seconds at most.
+BUDGET = 2_000_000
+
+# The hitting-set search of `repair` walks one path per contradiction in every round; above this
+# many it would be slower than it is worth, and the greedy orders decide alone.
+MAX_EXPLAINED = 5_000
+
+N_NAMED = 12  # samples named in one sentence
+
+
+@dataclass(frozen=True)
+class Conflict:
+    """A smallest set of statements that cannot all hold.
+
+    Attributes
+    ----------
+    kind : {"contradiction", "too few clusters"}
+    index : ndarray
+        The statements, as positions in the set they were found in.
+    statements : Constraints
+        The statements themselves.
+    n_clusters : int or None
+        The number of clusters they are too many for.
+    reason : str
+        Why, in a sentence with the user's ids; also ``str(conflict)``.
+    """
+
+    kind: Literal["contradiction", "too few clusters"]
+    index: IntArray
+    constraints: "Constraints"
+    n_clusters: int | None
+    reason: str
+
+    @property
+    def statements(self) -> "Constraints":
+        """The clashing statements as a set of their own."""
+        return self.constraints[self.index]
+
+    def __str__(self) -> str:
+        return self.reason
+
+    def __repr__(self) -> str:
+        return f"Conflict({self.reason})"
+
+
+def find_conflicts(constraints: "Constraints", n_clusters: int | None = None) -> list[Conflict]:
+    """List the conflicts of a set; see :meth:`conclust.Constraints.conflicts`."""
+    component, _ = must_link_components(constraints)
+    found = contradictions(constraints, component)
+    if n_clusters is not None:
+        if isinstance(n_clusters, bool) or n_clusters != int(n_clusters) or n_clusters < 1:
+            raise ValueError(f"n_clusters must be a positive integer or None; got {n_clusters!r}.")
+        found += too_few_clusters(constraints, component, int(n_clusters))
+    return found
+
+
+# ---------------------------------------------------------------------- contradictions
+
+
+class _Links(NamedTuple):
+    """The must-link graph: CSR over samples, entries numbered by statement."""
+
+    indptr: IntArray
+    indices: IntArray
+    statement: IntArray
+
+
+def contradictions(constraints: "Constraints", component: IntArray) -> list[Conflict]:
+    """Explain every cannot-link inside a must-link component by a shortest must-link path."""
+    is_inside = component[constraints.cannot_link]
+    inside = is_inside[:, 0] == is_inside[:, 1]
+    ends = [constraints.cannot_link[inside]]
+    statement = [np.flatnonzero(constraints.kinds == "cannot-link")[inside]]
+    for i, members in zip(
+        np.flatnonzero(constraints.kinds == "apart"), constraints.apart, strict=True
+    ):
+        # Of m members in one component, m - 1 clashing pairs are enough to explain the clash.
+        clashing = _neighbours_in_component(members, component)
+        ends.append(clashing)
+        statement.append(np.full(len(clashing), i))
+    pairs, statements = np.concatenate(ends), np.concatenate(statement)
+    if not len(pairs):
+        return []
+    order = np.argsort(statements, kind="stable")
+    pairs, statements = pairs[order], statements[order]
+    paths = _must_link_paths(constraints, pairs)
+    return [
+        Conflict(
+            "contradiction",
+            np.append(path, by).astype(np.int64),
+            constraints,
+            None,
+            _contradiction_sentence(constraints, pair, path),
+        )
+        for pair, by, path in zip(pairs, statements, paths, strict=True)
+    ]
+
+
+def _neighbours_in_component(members: IntArray, component: IntArray) -> IntArray:
+    """Chain the members that lie in the same component: the (m - 1) links of each such chain."""
+    members = members[np.argsort(component[members], kind="stable")]
+    same = component[members[1:]] == component[members[:-1]]
+    return np.column_stack([members[:-1][same], members[1:][same]])
+
+
+def _contradiction_sentence(constraints: "Constraints", pair: IntArray, path: IntArray) -> str:
+    a, b = (constraints.name(int(s)) for s in pair)
+    if len(path) == 1:
+        return f"{a} and {b} are both must-linked and cannot-linked."
+    walk = _walk(constraints, int(pair[0]), path)
+    return (
+        f"{a} and {b} may not share a cluster, yet must-links join them: "
+        f"{_shortened([constraints.name(s) for s in walk], ' – ')}."
+    )
+
+
+def _walk(constraints: "Constraints", start: int, path: IntArray) -> list[int]:
+    """The samples along a path of must-link statements."""
+    walk = [start]
+    for i in path:
+        a, b = constraints[int(i)].samples
+        walk.append(b if a == walk[-1] else a)
+    return walk
+
+
+def _must_link_graph(constraints: "Constraints") -> _Links:
+    statement = np.flatnonzero(constraints.kinds == "must-link")
+    links = constraints.must_link
+    n = int(constraints.samples[-1]) + 1
+    indptr, indices, entry = csr(links, n)
+    return _Links(indptr, indices, statement[entry])
+
+
+def _must_link_paths(constraints: "Constraints", pairs: IntArray) -> list[IntArray]:
+    """A shortest path of must-link statements between each two samples."""
+    graph = _must_link_graph(constraints)
+    paths: list[IntArray] = []
+    room = max(16 * len(pairs), len(graph.indptr))
+    while len(paths) < len(pairs):
+        rest = pairs[len(paths) :]
+        indptr = np.zeros(len(rest) + 1, dtype=np.int64)
+        edges = np.empty(room, dtype=np.int64)
+        done = shortest_paths(*graph, rest[:, 0].copy(), rest[:, 1].copy(), indptr, edges)
+        paths += [edges[indptr[q] : indptr[q + 1]].copy() for q in range(done)]
+        # A path has at most n edges, so with room for n at least one query is answered.
+    return paths
+
+
+def csr(pairs: IntArray, n: int) -> tuple[IntArray, IntArray, IntArray]:
+    """Both directions of `pairs` as CSR with sorted rows: indptr, indices, pair of each entry."""
+    source = np.concatenate([pairs[:, 0], pairs[:, 1]])
+    target = np.concatenate([pairs[:, 1], pairs[:, 0]])
+    order = np.lexsort((target, source))
+    indptr = np.zeros(n + 1, dtype=np.int64)
+    np.cumsum(np.bincount(source, minlength=n), out=indptr[1:])
+    return indptr, target[order], order % max(len(pairs), 1)
+
+
+# ---------------------------------------------------------------------- too few clusters
+
+
+def too_few_clusters(
+    constraints: "Constraints", component: IntArray, n_clusters: int
+) -> list[Conflict]:
+    """Find parts of the cannot-link graph that need more than `n_clusters` clusters."""
+    found = []
+    small_groups = np.ones(len(constraints), dtype=bool)
+    for i, members in zip(
+        np.flatnonzero(constraints.kinds == "apart"), constraints.apart, strict=True
+    ):
+        if len(members) > n_clusters:
+            small_groups[i] = False
+            found.append(_group_conflict(constraints, int(i), members, n_clusters))
+    # A group that is small enough has at most n_clusters members, so writing it out is cheap.
+    pairs = constraints[small_groups].pairs()
+    statement = np.flatnonzero(small_groups)[pairs.statement]
+    ends = np.sort(component[pairs.pairs], axis=1)
+    use = (pairs.sign < 0) & (ends[:, 0] != ends[:, 1])
+    ends, statement, said, weight = ends[use], statement[use], pairs.pairs[use], pairs.weight[use]
+    # Of several statements between the same components keep the heaviest.
+    order = np.lexsort((-weight, ends[:, 1], ends[:, 0]))
+    ends, statement, said = ends[order], statement[order], said[order]
+    new = np.ones(len(ends), dtype=bool)
+    new[1:] = (ends[1:] != ends[:-1]).any(axis=1)
+    graph = _ApartGraph(ends[new], statement[new], said[new])
+    if n_clusters == 1:
+        return found + [
+            Conflict(
+                "too few clusters",
+                graph.statement[[e]],
+                constraints,
+                1,
+                f"{' and '.join(constraints.name(int(s)) for s in graph.said[e])} may not share "
+                "a cluster, but n_clusters=1.",
+            )
+            for e in range(len(graph.ends))
+        ]
+    parts = [graph]
+    while parts:
+        connected = _connected_cores(parts.pop(), n_clusters)
+        for part in connected:
+            edges = _uncolourable_part(part, n_clusters)
+            if edges is not None:
+                found.append(_crowd_conflict(constraints, component, part, edges, n_clusters))
+                parts.append(part.without(edges))
+    return found
+
+
+class _ApartGraph(NamedTuple):
+    """Components that must stay apart, each edge with the statement behind it."""
+
+    ends: IntArray  # (p, 2) components
+    statement: IntArray  # (p,)
+    said: IntArray  # (p, 2) the samples the statement names
+
+    def without(self, edges: IntArray) -> "_ApartGraph":
+        return self.only(np.delete(np.arange(len(self.ends)), edges))
+
+    def only(self, edges: IntArray) -> "_ApartGraph":
+        return _ApartGraph(self.ends[edges], self.statement[edges], self.said[edges])
+
+
+def _connected_cores(graph: _ApartGraph, n_clusters: int) -> list[_ApartGraph]:
+    """The connected parts of the graph that are left after peeling vertices easy to colour.
+
+    A vertex with fewer than n_clusters neighbours always finds a free cluster, whatever the
+    others do, so only the n_clusters-core can be in the way.
+    """
+    if not len(graph.ends):
+        return []
+    vertices, ends = np.unique(graph.ends, return_inverse=True)
+    ends = ends.reshape(-1, 2)
+    indptr, indices, _ = csr(ends, len(vertices))
+    alive = np.ones(len(vertices), dtype=np.bool_)
+    colouring.core(indptr, indices, n_clusters, alive)
+    inside = np.flatnonzero(alive[ends].all(axis=1))
+    part = np.empty(len(vertices), dtype=np.int64)
+    components(ends[inside], len(vertices), part)
+    part_of_edge = part[ends[inside, 0]]
+    order = np.argsort(part_of_edge, kind="stable")
+    bounds = np.flatnonzero(np.diff(part_of_edge[order])) + 1
+    return [graph.only(e) for e in np.split(inside[order], bounds) if len(e)]
+
+
+def _uncolourable_part(graph: _ApartGraph, n_clusters: int) -> IntArray | None:
+    """Edges of a small part of a connected core that needs more colours, or None."""
+    vertices, ends = np.unique(graph.ends, return_inverse=True)
+    ends = ends.reshape(-1, 2)
+    indptr, indices, entry = csr(ends, len(vertices))
+    alive = np.ones(len(vertices), dtype=np.bool_)
+    if n_clusters == 2:
+        cycle = np.empty(len(vertices), dtype=np.int64)
+        length = colouring.odd_cycle(indptr, indices, alive, cycle)
+        return _edges_along(cycle[:length], indptr, indices, entry) if length else None
+    members = np.empty(n_clusters + 1, dtype=np.int64)
+    status = colouring.find_clique(indptr, indices, alive, n_clusters + 1, BUDGET, members)
+    if status == colouring.FOUND:
+        return _edges_among(members, ends)
+    part = _critical_vertices(indptr, indices, alive, n_clusters)
+    return None if part is None else _edges_among(part, ends)
+
+
+def _critical_vertices(
+    indptr: IntArray, indices: IntArray, alive: npt.NDArray[np.bool_], n_clusters: int
+) -> IntArray | None:
+    """Shrink a graph without colouring until every vertex is needed (deletion filter)."""
+    colours = np.empty(len(alive), dtype=np.int64)
+    if colouring.colour(indptr, indices, alive, n_clusters, BUDGET, colours) != colouring.NONE:
+        return None
+    for v in np.flatnonzero(alive):
+        if not alive[v]:
+            continue
+        smaller = alive.copy()
+        smaller[v] = False
+        inner = smaller.copy()
+        colouring.core(indptr, indices, n_clusters, inner)
+        if not inner.any():
+            continue
+        if colouring.colour(indptr, indices, inner, n_clusters, BUDGET, colours) == colouring.NONE:
+            alive = inner
+    return np.flatnonzero(alive)
+
+
+def _edges_among(vertices: IntArray, ends: IntArray) -> IntArray:
+    inside = np.isin(ends, vertices).all(axis=1)
+    return np.flatnonzero(inside)
+
+
+def _edges_along(cycle: IntArray, indptr: IntArray, indices: IntArray, entry: IntArray) -> IntArray:
+    edges = []
+    for v, w in zip(cycle, np.roll(cycle, -1), strict=True):
+        row = indices[indptr[v] : indptr[v + 1]]
+        edges.append(entry[indptr[v] + np.searchsorted(row, w)])
+    return np.array(edges, dtype=np.int64)
+
+
+def _group_conflict(
+    constraints: "Constraints", i: int, members: IntArray, n_clusters: int
+) -> Conflict:
+    names = _shortened([constraints.name(int(s)) for s in members[: N_NAMED + 1]], ", ")
+    return Conflict(
+        "too few clusters",
+        np.array([i], dtype=np.int64),
+        constraints,
+        n_clusters,
+        f"{len(members)} samples of one group must all be apart, but n_clusters={n_clusters}: "
+        f"{names}.",
+    )
+
+
+def _crowd_conflict(
+    constraints: "Constraints",
+    component: IntArray,
+    graph: _ApartGraph,
+    edges: IntArray,
+    n_clusters: int,
+) -> Conflict:
+    said = graph.said[edges]
+    crowd = np.unique(graph.ends[edges])
+    # The statements name samples; must-links carry them over to whole components.
+    named = np.unique(said)
+    named = named[np.argsort(component[named], kind="stable")]
+    joins = component[named[1:]] == component[named[:-1]]
+    joined = np.column_stack([named[:-1][joins], named[1:][joins]])
+    paths = _must_link_paths(constraints, joined) if len(joined) else []
+    index = np.unique(np.concatenate([graph.statement[edges], *paths]).astype(np.int64))
+    first = named[np.append(True, ~joins)]
+    names = dict(zip(component[first].tolist(), map(constraints.name, first.tolist()), strict=True))
+    n = len(crowd)
+    if len(edges) == n * (n - 1) // 2:
+        listed = _shortened([names[c] for c in crowd.tolist()], ", ")
+        reason = (
+            f"{n} samples (or must-linked groups) must all be apart from each other, but "
+            f"n_clusters={n_clusters}: {listed}."
+        )
+    elif n_clusters == 2:
+        listed = _shortened([names[c] for c in _around(graph.ends[edges])], " – ")
+        reason = (
+            f"A ring of {n} cannot-links, an odd number, cannot be kept with n_clusters=2: "
+            f"{listed}."
+        )
+    else:
+        listed = _shortened([names[c] for c in crowd.tolist()], ", ")
+        reason = (
+            f"{n} samples (or must-linked groups) with {len(edges)} cannot-links among them need "
+            f"more than n_clusters={n_clusters} clusters: {listed}."
+        )
+    return Conflict("too few clusters", index, constraints, n_clusters, reason)
+
+
+def _around(ring: IntArray) -> list[int]:
+    """The vertices of a cycle whose edges are given in cyclic order."""
+    edges = [set(e) for e in ring.tolist()]
+    return [next(iter(edges[i - 1] & edges[i])) for i in range(len(edges))]
+
+
+def _shortened(names: Sequence[str], separator: str) -> str:
+    if len(names) <= N_NAMED:
+        return separator.join(names)
+    half = N_NAMED // 2
+    return separator.join([*names[:half], "…", *names[-half:]])
+
+
+# ---------------------------------------------------------------------- dropping
+
+
+def hitting_set(sets: Sequence[IntArray], weight: FloatArray) -> IntArray:
+    """Greedily choose statements so that every set holds one: most sets per weight first."""
+    holders: dict[int, list[int]] = {}
+    for s, members in enumerate(sets):
+        for i in members.tolist():
+            holders.setdefault(i, []).append(s)
+    open_count = {i: len(h) for i, h in holders.items()}
+    queue = [(-count / weight[i], -i, count) for i, count in open_count.items()]
+    heapq.heapify(queue)
+    is_open = np.ones(len(sets), dtype=bool)
+    chosen = []
+    while is_open.any():
+        _, minus_i, count = heapq.heappop(queue)
+        i = -minus_i
+        if count != open_count[i]:  # stale: some of its sets were hit since
+            if open_count[i]:
+                heapq.heappush(queue, (-open_count[i] / weight[i], -i, open_count[i]))
+            continue
+        chosen.append(i)
+        for s in holders[i]:
+            if is_open[s]:
+                is_open[s] = False
+                for other in sets[s].tolist():
+                    open_count[other] -= 1
+    return np.array(sorted(chosen), dtype=np.int64)
+
+
+def repair(constraints: "Constraints") -> IntArray:
+    """Choose statements to drop so that the rest is consistent, and as heavy as can be found."""
+    component, _ = must_link_components(constraints)
+    clashing_groups = [_clashing_pairs(g, component) for g in constraints.apart]
+    ends = component[constraints.cannot_link]
+    n_clashing = int((ends[:, 0] == ends[:, 1]).sum()) + sum(map(len, clashing_groups))
+    if not n_clashing:
+        return np.empty(0, dtype=np.int64)
+    links = constraints.kinds != "apart"
+    said = constraints[links].pairs()
+    group = np.repeat(np.flatnonzero(~links), [len(g) for g in clashing_groups])
+    statement = np.concatenate([np.flatnonzero(links)[said.statement], group])
+    pairs = np.concatenate([said.pairs, *clashing_groups])
+    sign = np.concatenate([said.sign, np.full(len(group), -1, dtype=np.int8)])
+    # A group goes or stays as a whole, so it weighs as much as all its pairs.
+    weight = constraints.weight.copy()
+    weight[~links] *= [len(g) * (len(g) - 1) / 2 for g in constraints.apart]
+
+    def left_out(order: IntArray) -> IntArray:
+        rank = np.empty(len(order), dtype=np.int64)
+        rank[order] = np.arange(len(order))
+        kept = np.zeros(len(pairs), dtype=np.bool_)
+        visit = np.argsort(rank[statement], kind="stable")
+        keep_consistent(pairs, sign, visit, len(component), kept)
+        return np.unique(statement[~kept])
+
+    kinds = constraints.kinds
+    candidates = [
+        left_out(np.lexsort((kinds != first, -weight))) for first in ("must-link", "cannot-link")
+    ]
+    if n_clashing <= MAX_EXPLAINED:
+        dropped = np.zeros(len(weight), dtype=bool)
+        dropped[_hit_all(constraints, weight)] = True
+        candidates.append(left_out(np.lexsort((-weight, dropped))))
+    return min(candidates, key=lambda drop: float(weight[drop].sum()))
+
+
+def _clashing_pairs(members: IntArray, component: IntArray) -> IntArray:
+    """All pairs of members that lie in the same component."""
+    members = members[np.argsort(component[members], kind="stable")]
+    bounds = np.flatnonzero(np.diff(component[members])) + 1
+    pairs = [np.empty((0, 2), dtype=np.int64)]
+    for together in np.split(members, bounds):
+        if len(together) > 1:
+            i, j = np.triu_indices(len(together), k=1)
+            pairs.append(np.column_stack([together[i], together[j]]))
+    return np.concatenate(pairs)
+
+
+def _hit_all(constraints: "Constraints", weight: FloatArray) -> IntArray:
+    """Drop a hitting set of the conflicts, look again, until none is left."""
+    left = np.arange(len(constraints))
+    while True:
+        rest = constraints[left]
+        component, _ = must_link_components(rest)
+        found = contradictions(rest, component)
+        if not found:
+            return np.setdiff1d(np.arange(len(constraints)), left)
+        left = np.delete(left, hitting_set([c.index for c in found], weight[left]))

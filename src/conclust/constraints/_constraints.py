@@ -1,0 +1,998 @@
+"""What the user knows, as one frozen value."""
+
+from collections.abc import Iterator, Mapping, Sequence
+from pathlib import Path
+from types import MappingProxyType
+from typing import TYPE_CHECKING, Any, NamedTuple, overload
+
+import numpy as np
+import numpy.typing as npt
+
+from conclust.constraints import _files
+from conclust.constraints._closure import Closure, close
+from conclust.constraints._conflicts import Conflict, find_conflicts, hitting_set, repair
+from conclust.constraints._html import constraints_html
+from conclust.constraints._report import ConstraintReport
+from conclust.constraints._rows import FloatArray, IntArray, as_positions, as_weights
+from conclust.exceptions import InvalidConstraintsError
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+MUST_LINK, CANNOT_LINK, RELATIVE, APART = 1, -1, 2, -2
+KIND_NAMES = {
+    MUST_LINK: "must-link",
+    CANNOT_LINK: "cannot-link",
+    RELATIVE: "relative",
+    APART: "apart",
+}
+
+# Indexed by kind; a negative kind counts from the end.
+_NAME_OF_KIND = np.array(["", *(KIND_NAMES[k] for k in (1, 2, -2, -1))])
+
+# Above this many pairs a group of mutually apart samples is not written out pair by pair:
+# 2·10^7 pairs are 320 MB.
+PAIR_LIMIT = 20_000_000
+
+
+class Statement(NamedTuple):
+    """One thing the user said."""
+
+    kind: str
+    samples: tuple[int, ...]
+    weight: float
+
+
+class SignedPairs(NamedTuple):
+    """All pairwise statements in the order given: what the pairwise methods work on."""
+
+    pairs: IntArray  # (m, 2) samples
+    sign: npt.NDArray[np.int8]  # (m,) +1 must-link, -1 cannot-link
+    weight: FloatArray  # (m,)
+    statement: IntArray  # (m,) the statement each pair comes from
+
+
+class Constraints:
+    """Must-links, cannot-links and relative statements about samples, by position.
+
+    The set is frozen and checked when it is made: a wrong shape, a negative or out-of-range
+    position, a self-link or a weight that is not positive raises
+    :class:`~conclust.exceptions.InvalidConstraintsError` naming the row. Duplicates are kept
+    once, with their weights added. Contradictory statements are allowed, since soft methods can
+    use them; :meth:`conflicts` explains them and :meth:`repaired` removes them.
+
+    Parameters
+    ----------
+    must_link : array-like of shape (m, 2), default=()
+        Samples that belong together.
+    cannot_link : array-like of shape (c, 2), default=()
+        Samples that do not.
+    relative : array-like of shape (r, 3), default=()
+        Rows ``(a, b, c)``, read ``ab|c``: a and b are closer to each other than either is to c.
+        A row with a = b says nothing and is left out.
+    must_link_weight, cannot_link_weight, relative_weight : array-like or float, default=None
+        Positive weights, one per row; 1 by default.
+    n_samples : int, default=None
+        The number of samples, if known; positions are then checked against it.
+
+    Attributes
+    ----------
+    must_link, cannot_link, relative : ndarray
+        The statements of each kind, in the order given.
+    apart : list of ndarray
+        Groups whose members are all apart from each other; see :meth:`from_groups`.
+    must_link_weight, cannot_link_weight, relative_weight, apart_weight : ndarray
+        Their weights.
+    n_samples : int or None
+    ids : ndarray or None
+        The names of the samples, when the set was read with names.
+    provenance : mapping of str to ndarray
+        Further columns (`who`, `when`, `note`), one entry per statement.
+    skipped : tuple of dict
+        Rows answered "skip" or "unsure": ignored by every method, written back to files.
+    dropped : Constraints
+        What :meth:`repaired` or :meth:`without` left out; empty otherwise.
+
+    See Also
+    --------
+    sample_constraints : Draw constraints from true labels.
+    read_constraints : Read them from a file.
+
+    Examples
+    --------
+    >>> from conclust import Constraints
+    >>> known = Constraints(must_link=[(0, 1), (1, 2)], cannot_link=[(0, 3)])
+    >>> known
+    Constraints(2 must-link, 1 cannot-link; 4 samples named)
+    >>> known.satisfied([0, 0, 1, 1]).tolist()
+    [True, False, True]
+    >>> known.closure(5).component.tolist()
+    [0, 0, 0, 1, 2]
+    """
+
+    # One table in the order given. `rows` holds (a, b, -1) for pairs, (a, b, c) for relative
+    # statements, and (start, stop, -1) into `members` for groups of mutually apart samples.
+    _kind: npt.NDArray[np.int8]
+    _rows: IntArray
+    _weight: FloatArray
+    _members: IntArray
+    n_samples: int | None
+    ids: npt.NDArray[Any] | None
+    provenance: Mapping[str, npt.NDArray[Any]]
+    skipped: tuple[dict[str, Any], ...]
+
+    def __init__(
+        self,
+        must_link: Any = (),
+        cannot_link: Any = (),
+        relative: Any = (),
+        *,
+        must_link_weight: Any = None,
+        cannot_link_weight: Any = None,
+        relative_weight: Any = None,
+        n_samples: int | None = None,
+    ):
+        n_samples = _check_n_samples(n_samples)
+        kinds, rows, weights = [], [], []
+        for kind, name, value, weight in (
+            (MUST_LINK, "must_link", must_link, must_link_weight),
+            (CANNOT_LINK, "cannot_link", cannot_link, cannot_link_weight),
+            (RELATIVE, "relative", relative, relative_weight),
+        ):
+            given = as_positions(value, name, n_samples)
+            rows.append(_three_columns(given))
+            weights.append(as_weights(weight, f"{name}_weight", len(given)))
+            kinds.append(np.full(len(given), kind, dtype=np.int8))
+        self._fill(
+            np.concatenate(kinds),
+            np.concatenate(rows),
+            np.concatenate(weights),
+            n_samples=n_samples,
+        )
+
+    # ------------------------------------------------------------------ the one way to be made
+
+    def _fill(
+        self,
+        kind: npt.NDArray[np.int8],
+        rows: IntArray,
+        weight: FloatArray,
+        *,
+        members: IntArray | None = None,
+        n_samples: int | None = None,
+        ids: npt.NDArray[Any] | None = None,
+        provenance: Mapping[str, npt.NDArray[Any]] | None = None,
+        skipped: Sequence[dict[str, Any]] = (),
+        dropped: "Constraints | None" = None,
+    ) -> None:
+        first, run = _merge_duplicates(kind, rows)
+        if len(first) < len(kind):
+            weight = np.bincount(run, weights=weight, minlength=len(first))
+            provenance = {
+                name: _join_texts(column, first, run) for name, column in (provenance or {}).items()
+            }
+            kind, rows = kind[first], rows[first]
+        values = {
+            "_kind": _frozen(kind),
+            "_rows": _frozen(rows),
+            "_weight": _frozen(weight),
+            "_members": _frozen(members if members is not None else np.empty(0, np.int64)),
+            "n_samples": n_samples,
+            "ids": None if ids is None else _frozen(ids),
+            "provenance": MappingProxyType({k: _frozen(v) for k, v in (provenance or {}).items()}),
+            "skipped": tuple(skipped),
+            "_dropped": dropped,
+        }
+        for name, value in values.items():
+            object.__setattr__(self, name, value)
+
+    @classmethod
+    def _made(cls, *args: Any, **kwargs: Any) -> "Constraints":
+        made = object.__new__(cls)
+        made._fill(*args, **kwargs)
+        return made
+
+    def __setattr__(self, name: str, value: Any) -> None:
+        raise AttributeError(
+            f"Constraints are frozen, so {name!r} cannot be set; make a new set, or join two with +"
+        )
+
+    def __getstate__(self) -> dict[str, Any]:
+        return {**self.__dict__, "provenance": dict(self.provenance)}
+
+    def __setstate__(self, state: dict[str, Any]) -> None:
+        for name, value in state.items():
+            value = MappingProxyType(value) if name == "provenance" else value
+            object.__setattr__(self, name, value)
+
+    # ------------------------------------------------------------------ other ways to make one
+
+    @classmethod
+    def from_labels(cls, y: Any, *, unlabelled: Any = -1) -> "Constraints":
+        """Say with the fewest links what a partly labelled `y` says.
+
+        Parameters
+        ----------
+        y : array-like of shape (n_samples,)
+            Labels of any kind.
+        unlabelled : scalar, default=-1
+            The value (besides None and NaN) that marks samples without a label.
+
+        Returns
+        -------
+        Constraints
+            A chain of must-links through each class, and one cannot-link between the first
+            samples of each two classes.
+
+        Examples
+        --------
+        >>> Constraints.from_labels([0, 0, -1, 1]).to_frame()
+           a  b         type  weight
+        0  0  1    must-link     1.0
+        1  0  3  cannot-link     1.0
+        """
+        codes, n_classes = _codes_of(y, "y", unlabelled)
+        order, starts = _members_by_code(codes, n_classes)
+        chain = np.column_stack([order[:-1], order[1:]])
+        together = np.delete(chain, starts[1:] - 1, axis=0) if n_classes else chain
+        first = order[starts]
+        i, j = np.triu_indices(n_classes, k=1)
+        return cls(together, np.column_stack([first[i], first[j]]), n_samples=len(codes))
+
+    @classmethod
+    def from_groups(cls, together: Any = None, apart: Any = None) -> "Constraints":
+        """Read columns: "same customer → together", "same photo → apart".
+
+        Parameters
+        ----------
+        together, apart : array-like of shape (n_samples,), default=None
+            A group for each sample; -1, None or NaN for samples in no group. Samples of one
+            `together` group are must-linked; samples of one `apart` group are all kept apart
+            from each other. An `apart` group is stored as its members, not as pairs, so a group
+            of 10 000 costs 10 000 numbers.
+
+        Returns
+        -------
+        Constraints
+
+        Examples
+        --------
+        >>> photos = ["p1", "p1", "p1", None, "p2", "p2"]
+        >>> Constraints.from_groups(apart=photos)
+        Constraints(1 cannot-link, 1 group of 3 apart; 6 samples)
+        """
+        if together is None and apart is None:
+            raise InvalidConstraintsError("from_groups needs `together`, `apart` or both.")
+        pieces, n_samples = [], None
+        for name, column in (("together", together), ("apart", apart)):
+            if column is None:
+                continue
+            codes, n_groups = _codes_of(column, name, -1)
+            if n_samples is not None and n_samples != len(codes):
+                raise InvalidConstraintsError(
+                    f"together has {n_samples} entries and apart {len(codes)}; "
+                    "both need one entry per sample."
+                )
+            n_samples = len(codes)
+            order, starts = _members_by_code(codes, n_groups)
+            stops = np.append(starts[1:], len(order))
+            if name == "together":
+                chain = np.column_stack([order[:-1], order[1:]])
+                chain = np.delete(chain, starts[1:] - 1, axis=0) if n_groups else chain
+                pieces.append(cls(must_link=chain, n_samples=n_samples))
+            else:
+                pieces.append(cls._from_apart(order, starts, stops, n_samples))
+        return pieces[0] if len(pieces) == 1 else pieces[0] + pieces[1]
+
+    @classmethod
+    def _from_apart(
+        cls, members: IntArray, starts: IntArray, stops: IntArray, n_samples: int
+    ) -> "Constraints":
+        sizes = stops - starts
+        pair = starts[sizes == 2]
+        group = sizes > 2
+        rows = np.concatenate(
+            [
+                _three_columns(np.column_stack([members[pair], members[pair + 1]])),
+                _three_columns(np.column_stack([starts[group], stops[group]])),
+            ]
+        )
+        kind = np.repeat(np.array([CANNOT_LINK, APART], np.int8), [len(pair), group.sum()])
+        return cls._made(
+            kind, rows, np.ones(len(kind)), members=members, n_samples=n_samples
+        )._packed()
+
+    @classmethod
+    def from_matrix(cls, S: Any) -> "Constraints":
+        """Read a square matrix: positive = must-link, negative = cannot-link, magnitude = weight.
+
+        Parameters
+        ----------
+        S : sparse matrix or array-like of shape (n_samples, n_samples)
+            One triangle, or both if they agree. A positive diagonal says nothing and is ignored.
+
+        Returns
+        -------
+        Constraints
+
+        Examples
+        --------
+        >>> Constraints.from_matrix([[0, 2, 0], [0, 0, -1], [0, 0, 0]]).to_frame()
+           a  b         type  weight
+        0  0  1    must-link     2.0
+        1  1  2  cannot-link     1.0
+        """
+        import scipy.sparse as sp
+
+        try:
+            S = sp.coo_array(S, dtype=np.float64)
+        except (TypeError, ValueError) as error:
+            raise InvalidConstraintsError(f"S must be a matrix of numbers: {error}.") from None
+        if S.ndim != 2 or S.shape[0] != S.shape[1]:
+            raise InvalidConstraintsError(
+                f"S has shape {S.shape}; it must be square, one row and one column per sample."
+            )
+        S.sum_duplicates()
+        i, j, value = S.row.astype(np.int64), S.col.astype(np.int64), S.data
+        if not np.isfinite(value).all():
+            bad = int(np.flatnonzero(~np.isfinite(value))[0])
+            raise InvalidConstraintsError(
+                f"S[{i[bad]}, {j[bad]}] is {value[bad]}; entries must be finite, "
+                "0 for pairs nothing is known about."
+            )
+        bad_diagonal = (i == j) & (value < 0)
+        if bad_diagonal.any():
+            at = int(i[bad_diagonal][0])
+            raise InvalidConstraintsError(
+                f"S[{at}, {at}] is negative: a sample cannot be apart from itself."
+            )
+        use = (value != 0) & (i != j)
+        i, j, value = i[use], j[use], value[use]
+        low, high = np.minimum(i, j), np.maximum(i, j)
+        order = np.lexsort((high, low))
+        low, high, value = low[order], high[order], value[order]
+        twice = np.flatnonzero((low[1:] == low[:-1]) & (high[1:] == high[:-1]))
+        differs = twice[~np.isclose(value[twice], value[twice + 1])]
+        if len(differs):
+            a, b = low[differs[0]], high[differs[0]]
+            raise InvalidConstraintsError(
+                f"S[{a}, {b}] and S[{b}, {a}] differ ({value[differs[0]]:g} and "
+                f"{value[differs[0] + 1]:g}); make S symmetric or fill one triangle only."
+            )
+        once = np.ones(len(value), dtype=bool)
+        once[twice + 1] = False
+        low, high, value = low[once], high[once], value[once]
+        return cls._made(
+            np.sign(value).astype(np.int8),
+            _three_columns(np.column_stack([low, high])),
+            np.abs(value),
+            n_samples=S.shape[0],
+        )
+
+    @classmethod
+    def from_frame(cls, frame: "pd.DataFrame", ids: Any = None) -> "Constraints":
+        """Read a table with columns ``a``, ``b``, ``type`` and optionally ``c``, ``weight``.
+
+        Parameters
+        ----------
+        frame : DataFrame
+            As in the files; see :func:`read_constraints`. Other columns become `provenance`.
+        ids : array-like of shape (n_samples,), default=None
+            The names used in `frame`, in the order of the data's rows. Without it the values
+            must be positions.
+
+        Returns
+        -------
+        Constraints
+        """
+        return cls._from_table(_files.table_from_frame(frame), ids)
+
+    @classmethod
+    def _from_table(cls, table: "_files.Table", ids: Any) -> "Constraints":
+        parsed = _files.parse(table, ids)
+        kind, rows, weight = parsed.kind, parsed.rows, parsed.weight
+        says_something = (kind != RELATIVE) | (rows[:, 0] != rows[:, 1])
+        groups, members = parsed.groups, np.empty(0, np.int64)
+        provenance = {name: v[says_something] for name, v in parsed.provenance.items()}
+        kind, rows, weight = kind[says_something], rows[says_something], weight[says_something]
+        if groups:
+            members = np.concatenate(groups)
+            stops = np.cumsum([len(g) for g in groups])
+            starts = stops - [len(g) for g in groups]
+            kind = np.append(kind, np.full(len(groups), APART, np.int8))
+            rows = np.concatenate([rows, _three_columns(np.column_stack([starts, stops]))])
+            weight = np.append(weight, parsed.group_weight)
+        return cls._made(
+            kind,
+            rows,
+            weight,
+            members=members,
+            n_samples=parsed.n_samples,
+            ids=parsed.ids,
+            provenance=provenance,
+            skipped=parsed.skipped,
+        )
+
+    # ------------------------------------------------------------------ parts and sizes
+
+    def _of_kind(self, kind: int, width: int) -> IntArray:
+        return self._rows[self._kind == kind, :width]
+
+    @property
+    def must_link(self) -> IntArray:
+        """(m, 2) samples that belong together, in the order given."""
+        return self._of_kind(MUST_LINK, 2)
+
+    @property
+    def cannot_link(self) -> IntArray:
+        """(c, 2) samples that do not belong together, in the order given."""
+        return self._of_kind(CANNOT_LINK, 2)
+
+    @property
+    def relative(self) -> IntArray:
+        """(r, 3) rows ``(a, b, c)``: a and b are closer to each other than to c."""
+        return self._of_kind(RELATIVE, 3)
+
+    @property
+    def apart(self) -> list[IntArray]:
+        """Groups of samples all apart from each other, each an array of samples."""
+        return [self._members[s:e] for s, e in self._of_kind(APART, 2)]
+
+    @property
+    def must_link_weight(self) -> FloatArray:
+        """(m,) weights of `must_link`."""
+        return self._weight[self._kind == MUST_LINK]
+
+    @property
+    def cannot_link_weight(self) -> FloatArray:
+        """(c,) weights of `cannot_link`."""
+        return self._weight[self._kind == CANNOT_LINK]
+
+    @property
+    def relative_weight(self) -> FloatArray:
+        """(r,) weights of `relative`."""
+        return self._weight[self._kind == RELATIVE]
+
+    @property
+    def apart_weight(self) -> FloatArray:
+        """(g,) weights of `apart`; the weight holds for each pair of the group."""
+        return self._weight[self._kind == APART]
+
+    @property
+    def weight(self) -> FloatArray:
+        """(len(self),) weight of each statement, in the order given."""
+        return self._weight
+
+    @property
+    def kinds(self) -> npt.NDArray[np.str_]:
+        """(len(self),) 'must-link', 'cannot-link', 'relative' or 'apart', in the order given."""
+        return _NAME_OF_KIND[self._kind]
+
+    @property
+    def samples(self) -> IntArray:
+        """The samples that some statement names, sorted."""
+        named = [self._rows[self._kind != APART].ravel(), *self.apart]
+        found: IntArray = np.unique(np.concatenate(named))
+        return found[found >= 0]
+
+    @property
+    def dropped(self) -> "Constraints":
+        """What :meth:`repaired` or :meth:`without` left out."""
+        return self._dropped if self._dropped is not None else Constraints()  # type: ignore[attr-defined]
+
+    @property
+    def n_group_pairs(self) -> int:
+        """How many pairs the `apart` groups stand for."""
+        sizes = np.diff(self._of_kind(APART, 2), axis=1).ravel()
+        return int((sizes * (sizes - 1) // 2).sum())
+
+    @property
+    def shape(self) -> tuple[int]:
+        """``(len(self),)``: statements can be indexed like the entries of an array."""
+        return (len(self),)
+
+    def __len__(self) -> int:
+        return len(self._kind)
+
+    def __bool__(self) -> bool:
+        return len(self) > 0
+
+    def __iter__(self) -> Iterator[Statement]:
+        for i in range(len(self)):
+            yield self._statement(i)
+
+    def _statement(self, i: int) -> Statement:
+        kind = int(self._kind[i])
+        a, b, c = self._rows[i].tolist()
+        if kind == APART:
+            samples: tuple[int, ...] = tuple(self._members[a:b].tolist())
+        else:
+            samples = (a, b, c) if kind == RELATIVE else (a, b)
+        return Statement(KIND_NAMES[kind], samples, float(self._weight[i]))
+
+    @overload
+    def __getitem__(self, index: int | np.integer[Any]) -> Statement: ...
+
+    @overload
+    def __getitem__(self, index: Any) -> "Constraints": ...
+
+    def __getitem__(self, index: Any) -> "Statement | Constraints":
+        if isinstance(index, tuple) and len(index) == 2 and index[1] is Ellipsis:
+            index = index[0]  # how scikit-learn takes the rows of an array
+        if isinstance(index, int | np.integer):
+            return self._statement(range(len(self))[index])
+        return self._take(np.arange(len(self))[index])
+
+    def _take(self, index: IntArray, dropped: "Constraints | None" = None) -> "Constraints":
+        return Constraints._made(
+            self._kind[index],
+            self._rows[index],
+            self._weight[index],
+            members=self._members,
+            n_samples=self.n_samples,
+            ids=self.ids,
+            provenance={name: v[index] for name, v in self.provenance.items()},
+            dropped=dropped,
+        )._packed()
+
+    def _packed(self) -> "Constraints":
+        """Leave out members that no group holds any more."""
+        group = np.flatnonzero(self._kind == APART)
+        sizes = (self._rows[group, 1] - self._rows[group, 0]) if len(group) else np.empty(0, int)
+        if sizes.sum() == len(self._members):
+            return self
+        rows = self._rows.copy()
+        stops = np.cumsum(sizes)
+        rows[group, 0], rows[group, 1] = stops - sizes, stops
+        members = np.concatenate([self._members[:0], *self.apart])
+        object.__setattr__(self, "_rows", _frozen(rows))
+        object.__setattr__(self, "_members", _frozen(members))
+        return self
+
+    # ------------------------------------------------------------------ what methods work on
+
+    def pairs(self, limit: int = PAIR_LIMIT) -> SignedPairs:
+        """All pairwise statements in the order given, groups written out pair by pair.
+
+        Parameters
+        ----------
+        limit : int, default=20_000_000
+            More pairs than this from `apart` groups are refused.
+
+        Returns
+        -------
+        SignedPairs
+            `pairs` (m, 2), `sign` (m,) of +1 and -1, `weight` (m,), and `statement` (m,), the
+            statement each pair comes from.
+        """
+        plain = np.flatnonzero(np.abs(self._kind) == 1)
+        group = np.flatnonzero(self._kind == APART)
+        if not len(group):
+            return SignedPairs(
+                np.ascontiguousarray(self._rows[plain, :2]),
+                self._kind[plain],
+                self._weight[plain],
+                plain,
+            )
+        if self.n_group_pairs > limit:
+            raise InvalidConstraintsError(
+                f"The groups of samples kept apart stand for {self.n_group_pairs:,} pairs, more "
+                f"than the {limit:,} this method writes out. Use COPKMeans with at least as many "
+                "clusters as the largest group, or split the groups."
+            )
+        expanded = [self._group_pairs(i) for i in group]
+        pairs = np.concatenate([self._rows[plain, :2], *expanded])
+        statement = np.concatenate([plain, np.repeat(group, [len(e) for e in expanded])])
+        order = np.argsort(statement, kind="stable")
+        statement = statement[order]
+        return SignedPairs(
+            pairs[order],
+            np.sign(self._kind[statement]).astype(np.int8),
+            self._weight[statement],
+            statement,
+        )
+
+    def _group_pairs(self, i: int) -> IntArray:
+        start, stop = self._rows[i, :2]
+        a, b = np.triu_indices(stop - start, k=1)
+        return np.column_stack([self._members[start + a], self._members[start + b]])
+
+    def on(self, n_samples: int) -> "Constraints":
+        """Return the same set, checked against the number of samples of a data set."""
+        n_samples = int(n_samples)
+        if self.n_samples == n_samples:
+            return self
+        if self.n_samples is not None:
+            raise InvalidConstraintsError(
+                f"The constraints are about {self.n_samples} samples, but X has {n_samples} rows. "
+                "Positions change when rows are dropped or sorted; read the constraints again "
+                "with `ids=` of the rows you cluster."
+            )
+        named = self.samples
+        if len(named) and named[-1] >= n_samples:
+            where = next(s for s in self if max(s.samples) >= n_samples)
+            raise InvalidConstraintsError(
+                f"A {where.kind} names the samples {where.samples[:N_NAMED]}, but X has "
+                f"{n_samples} rows, so positions end at {n_samples - 1}."
+            )
+        return Constraints._made(
+            self._kind,
+            self._rows,
+            self._weight,
+            members=self._members,
+            n_samples=n_samples,
+            ids=self.ids,
+            provenance=self.provenance,
+            skipped=self.skipped,
+            dropped=self._dropped,  # type: ignore[attr-defined]
+        )
+
+    def name(self, sample: int) -> str:
+        """The user's name of a sample: its id if the set was read with ids, else its position."""
+        return str(self.ids[sample]) if self.ids is not None else str(sample)
+
+    # ------------------------------------------------------------------ algebra
+
+    def __add__(self, other: Any) -> "Constraints":
+        if not isinstance(other, Constraints):
+            return NotImplemented
+        if None not in (self.n_samples, other.n_samples) and self.n_samples != other.n_samples:
+            raise InvalidConstraintsError(
+                f"Cannot join constraints about {self.n_samples} samples with constraints about "
+                f"{other.n_samples}: positions would not mean the same samples."
+            )
+        ids = self.ids if self.ids is not None else other.ids
+        if self.ids is not None and other.ids is not None and not _same(self.ids, other.ids):
+            raise InvalidConstraintsError(
+                "Cannot join constraints read with different `ids`: positions would not mean the "
+                "same samples. Read both with the ids of the same table."
+            )
+        n_samples = self.n_samples if self.n_samples is not None else other.n_samples
+        rows = other._rows
+        if len(self._members):
+            rows = rows.copy()
+            rows[other._kind == APART, :2] += len(self._members)
+        columns = {**self.provenance, **other.provenance}
+        joined = Constraints._made(
+            np.concatenate([self._kind, other._kind]),
+            np.concatenate([self._rows, rows]),
+            np.concatenate([self._weight, other._weight]),
+            members=np.concatenate([self._members, other._members]),
+            ids=ids,
+            provenance={
+                name: np.concatenate([_column(self, name), _column(other, name)])
+                for name in columns
+            },
+            skipped=self.skipped + other.skipped,
+        )
+        return joined if n_samples is None else joined.on(n_samples)
+
+    def __eq__(self, other: object) -> bool:
+        if not isinstance(other, Constraints):
+            return NotImplemented
+        return (
+            self.n_samples == other.n_samples
+            and _same(self._kind, other._kind)
+            and _same(self._rows, other._rows)
+            and _same(self._weight, other._weight)
+            and _same(self._members, other._members)
+        )
+
+    __hash__ = None  # type: ignore[assignment]
+
+    # ------------------------------------------------------------------ what follows from it
+
+    def closure(self, n_samples: int | None = None) -> Closure:
+        """Everything the pairwise statements imply.
+
+        Parameters
+        ----------
+        n_samples : int, default=None
+            The number of samples; the set's own `n_samples`, or one more than the largest
+            position, by default.
+
+        Returns
+        -------
+        Closure
+            Must-link components, and which components must stay apart.
+
+        Raises
+        ------
+        InconsistentConstraintsError
+            When a cannot-link lies inside a must-link component.
+        """
+        return close(self if n_samples is None else self.on(n_samples))
+
+    def conflicts(self, n_clusters: int | None = None) -> list[Conflict]:
+        """Smallest sets of statements that cannot all hold, each with the reason.
+
+        Parameters
+        ----------
+        n_clusters : int, default=None
+            When given, also statements that cannot hold with so few clusters.
+
+        Returns
+        -------
+        list of Conflict
+            One for each cannot-link inside a must-link component, with a shortest must-link path
+            between its ends. With `n_clusters`, also groups of samples that would need more
+            clusters: mutually apart ones (the usual case), an odd cycle (two clusters), or a
+            smallest part of the cannot-link graph that cannot be coloured. That search is exact
+            on small graphs and stops after a budget on large ones, so an empty list is then no
+            proof. No two of these share a cannot-link: mending one can bring up another.
+
+        Examples
+        --------
+        >>> known = Constraints([(0, 1), (1, 2)], [(0, 2)])
+        >>> print(known.conflicts()[0])
+        0 and 2 may not share a cluster, yet must-links join them: 0 – 1 – 2.
+        """
+        return find_conflicts(self, n_clusters)
+
+    def without(self, conflicts: Sequence[Conflict]) -> "Constraints":
+        """Drop a light set of statements that touches every one of these conflicts.
+
+        Returns
+        -------
+        Constraints
+            The rest; its `dropped` holds what was left out.
+        """
+        drop = hitting_set([c.index for c in conflicts], self._weight)
+        return self._split(drop)
+
+    def repaired(self) -> "Constraints":
+        """Return the heaviest consistent subset found; its `dropped` holds what was left out.
+
+        The best of three searches: statements taken by falling weight (must-links before
+        cannot-links of the same weight, and the reverse), and a greedy hitting set of the
+        conflicts; each completed by whatever else fits. A consistent set comes back unchanged.
+        """
+        return self._split(repair(self))
+
+    def _split(self, drop: IntArray) -> "Constraints":
+        gone = np.zeros(len(self), dtype=bool)
+        gone[drop] = True
+        kept = self._take(np.flatnonzero(~gone), dropped=self._take(np.flatnonzero(gone)))
+        object.__setattr__(kept, "skipped", self.skipped)
+        return kept
+
+    def satisfied(self, labels: Any) -> npt.NDArray[np.bool_]:
+        """Which statements a clustering keeps, in the order given.
+
+        Parameters
+        ----------
+        labels : array-like of shape (n_samples,)
+
+        Returns
+        -------
+        ndarray of bool, shape (len(self),)
+            A relative statement ``ab|c`` holds unless c shares a cluster with exactly one of a
+            and b. An `apart` group holds when no two of its members share a cluster.
+        """
+        labels = self._check_labels(labels)
+        kept = np.empty(len(self), dtype=bool)
+        ml, cl = self._kind == MUST_LINK, self._kind == CANNOT_LINK
+        rel, group = self._kind == RELATIVE, np.flatnonzero(self._kind == APART)
+        a, b = labels[self._rows[ml, 0]], labels[self._rows[ml, 1]]
+        kept[ml] = a == b
+        a, b = labels[self._rows[cl, 0]], labels[self._rows[cl, 1]]
+        kept[cl] = a != b
+        a, b, c = (labels[self._rows[rel, i]] for i in range(3))
+        kept[rel] = ((a != c) & (b != c)) | ((a == c) & (b == c))
+        for i in group:
+            start, stop = self._rows[i, :2]
+            kept[i] = len(np.unique(labels[self._members[start:stop]])) == stop - start
+        return kept
+
+    def report(self, labels: Any) -> ConstraintReport:
+        """Say how many statements a clustering keeps, and list the broken ones.
+
+        Parameters
+        ----------
+        labels : array-like of shape (n_samples,)
+
+        Returns
+        -------
+        ConstraintReport
+        """
+        return ConstraintReport(self, self._check_labels(labels))
+
+    def _check_labels(self, labels: Any) -> npt.NDArray[Any]:
+        labels = np.asarray(labels)
+        if labels.ndim != 1:
+            raise ValueError(
+                f"labels must be one-dimensional, one label per sample; got shape {labels.shape}."
+            )
+        named = self.samples
+        needed = self.n_samples if self.n_samples is not None else (named[-1:].max(initial=-1) + 1)
+        if len(labels) < needed or (self.n_samples is not None and len(labels) != needed):
+            raise ValueError(
+                f"labels has {len(labels)} entries, but the constraints are about "
+                f"{needed} samples; pass one label per sample."
+            )
+        return labels
+
+    # ------------------------------------------------------------------ out again
+
+    def to_frame(self, ids: Any = None) -> "pd.DataFrame":
+        """One row per statement: ``a``, ``b``, ``c`` (if needed), ``type``, ``weight``, the rest.
+
+        Parameters
+        ----------
+        ids : array-like of shape (n_samples,), default=None
+            Names to write instead of positions; by default those the set was read with.
+
+        Returns
+        -------
+        DataFrame
+            Groups of mutually apart samples are written out as pairs.
+        """
+        return _files.to_frame(self, ids)
+
+    def write(self, path: str | Path, ids: Any = None) -> None:
+        """Write a file that :func:`read_constraints` reads back, atomically.
+
+        Parameters
+        ----------
+        path : str or Path
+            ``.csv``, ``.tsv``, ``.json`` or ``.jsonl``.
+        ids : array-like of shape (n_samples,), default=None
+            Names to write instead of positions; by default those the set was read with.
+        """
+        _files.write(self, Path(path), ids)
+
+    def __repr__(self) -> str:
+        counts = [
+            f"{n} {KIND_NAMES[kind]}"
+            for kind in (MUST_LINK, CANNOT_LINK, RELATIVE)
+            if (n := int((self._kind == kind).sum()))
+        ]
+        sizes = [len(g) for g in self.apart]
+        if len(sizes) == 1:
+            counts.append(f"1 group of {sizes[0]} apart")
+        elif sizes:
+            counts.append(f"{len(sizes)} groups of {min(sizes)} to {max(sizes)} apart")
+        if self.n_samples is not None:
+            about = f"{self.n_samples} samples"
+        else:
+            about = f"{len(self.samples)} samples named"
+        notes = [", ".join(counts) or "none", about]
+        if self.skipped:
+            notes.append(f"{len(self.skipped)} skipped")
+        if self.dropped:
+            notes.append(f"{len(self.dropped)} dropped")
+        return f"Constraints({'; '.join(notes)})"
+
+    def _repr_html_(self) -> str:
+        return constraints_html(self)
+
+
+N_NAMED = 5
+
+
+def read_constraints(path: str | Path, ids: Any = None) -> Constraints:
+    r"""Read constraints from a CSV, TSV, JSON or JSONL file.
+
+    Parameters
+    ----------
+    path : str or Path
+        CSV and TSV need a header with ``a``, ``b`` and ``type`` and may have ``c`` and
+        ``weight``. `type` is must-link (ml, must, same, 1), cannot-link (cl, cannot, different,
+        -1), relative (triplet), or skip (unsure), in any case. Other columns are kept as
+        provenance. JSON holds ``{"version": 1, "must_link": [...], "cannot_link": [...],
+        "relative": [...]}``; JSONL one object per answer with the columns as keys.
+    ids : array-like of shape (n_samples,), default=None
+        The names used in the file, in the order of the data's rows (the id column or index of
+        the table). Without it the values must be 0-based positions.
+
+    Returns
+    -------
+    Constraints
+
+    Raises
+    ------
+    InvalidConstraintsError
+        Unknown or duplicate ids, self-links, unknown types, missing columns, a file that is not
+        UTF-8: one message with the first five offenders and their lines.
+
+    Examples
+    --------
+    >>> import pathlib, tempfile
+    >>> folder = tempfile.TemporaryDirectory()
+    >>> path = pathlib.Path(folder.name, "links.csv")
+    >>> _ = path.write_text("a,b,type,who\nann,bob,same,me\nann,cid,different,me\n")
+    >>> read_constraints(path, ids=["ann", "bob", "cid"])
+    Constraints(1 must-link, 1 cannot-link; 3 samples)
+    """
+    return Constraints._from_table(_files.read_table(Path(path)), ids)
+
+
+def _check_n_samples(n_samples: Any) -> int | None:
+    if n_samples is None:
+        return None
+    if isinstance(n_samples, bool) or not isinstance(n_samples, int | np.integer) or n_samples < 0:
+        raise InvalidConstraintsError(
+            f"n_samples must be a whole number of samples or None; got {n_samples!r}."
+        )
+    return int(n_samples)
+
+
+def _three_columns(rows: IntArray) -> IntArray:
+    if rows.shape[1] == 3:
+        return rows
+    return np.column_stack([rows, np.full(len(rows), -1, dtype=np.int64)])
+
+
+def _merge_duplicates(kind: npt.NDArray[np.int8], rows: IntArray) -> tuple[IntArray, IntArray]:
+    """Find the first row of each distinct statement, and for each row which one it repeats."""
+    low = np.minimum(rows[:, 0], rows[:, 1])
+    high = np.maximum(rows[:, 0], rows[:, 1])
+    # Group rows are (start, stop) and never equal, so they need no case of their own.
+    order = np.lexsort((rows[:, 2], high, low, kind))
+    same = np.ones(max(len(kind) - 1, 0), dtype=bool)
+    for column in (kind, low, high, rows[:, 2]):
+        in_order = column[order]
+        same &= in_order[1:] == in_order[:-1]
+    new = np.ones(len(kind), dtype=bool)
+    new[1:] = ~same
+    run_sorted = np.cumsum(new) - 1
+    firsts = order[new]  # lexsort is stable: the first of a run is the earliest given
+    rank = np.empty(len(firsts), dtype=np.int64)
+    by_position = np.argsort(firsts, kind="stable")
+    rank[by_position] = np.arange(len(firsts))
+    run = np.empty(len(kind), dtype=np.int64)
+    run[order] = rank[run_sorted]
+    return firsts[by_position], run
+
+
+def _join_texts(column: npt.NDArray[Any], first: IntArray, run: IntArray) -> npt.NDArray[Any]:
+    """Keep what each of several equal statements says about itself: 'ann; bob'."""
+    joined = column[first].copy()
+    for i in np.flatnonzero(first[run] != np.arange(len(run))):
+        text, at = column[i], run[i]
+        if text in (None, ""):
+            continue
+        if joined[at] in (None, ""):
+            joined[at] = text
+        elif str(text) not in str(joined[at]).split("; "):
+            joined[at] = f"{joined[at]}; {text}"
+    return joined
+
+
+def _codes_of(values: Any, name: str, missing: Any) -> tuple[IntArray, int]:
+    """Number the distinct values in order of appearance; -1 for None, NaN and `missing`."""
+    import pandas as pd
+
+    if isinstance(values, str) or np.ndim(values) != 1:
+        raise InvalidConstraintsError(
+            f"{name} must be one-dimensional, one entry per sample; got shape {np.shape(values)}."
+        )
+    column = pd.Series(values, dtype=None if hasattr(values, "dtype") else object)
+    if missing is not None:
+        column = column.mask(column == missing)
+    codes, uniques = pd.factorize(column, use_na_sentinel=True)
+    return codes.astype(np.int64), len(uniques)
+
+
+def _members_by_code(codes: IntArray, n_codes: int) -> tuple[IntArray, IntArray]:
+    """Sort samples by code, leaving out code -1; return them and where each code starts."""
+    order = np.argsort(codes, kind="stable")
+    order = order[np.searchsorted(codes[order], 0) :]
+    return order, np.searchsorted(codes[order], np.arange(n_codes))
+
+
+def _column(constraints: Constraints, name: str) -> npt.NDArray[Any]:
+    if name in constraints.provenance:
+        return constraints.provenance[name].astype(object)
+    return np.full(len(constraints), None, dtype=object)
+
+
+def _frozen(array: npt.NDArray[Any]) -> npt.NDArray[Any]:
+    if array.flags.writeable:
+        array = array.view()
+        array.flags.writeable = False
+    return array
+
+
+def _same(a: npt.NDArray[Any], b: npt.NDArray[Any]) -> bool:
+    return a.shape == b.shape and bool(np.all(a == b))

@@ -1,0 +1,137 @@
+"""Which statements a clustering keeps."""
+
+from functools import cached_property
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+import numpy as np
+import numpy.typing as npt
+
+from conclust.constraints._html import report_html
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+    from conclust.constraints._constraints import Constraints
+
+
+class Count(NamedTuple):
+    """How many statements of one kind were given and kept."""
+
+    given: int
+    kept: int
+
+    @property
+    def share(self) -> float:
+        """The share kept; 1 when none was given."""
+        return self.kept / self.given if self.given else 1.0
+
+
+class ConstraintReport:
+    """How many statements a clustering keeps, and which it breaks.
+
+    Made by :meth:`conclust.Constraints.report`.
+
+    Attributes
+    ----------
+    constraints : Constraints
+    labels : ndarray of shape (n_samples,)
+    kept : ndarray of bool, shape (len(constraints),)
+        Whether each statement holds, in the order given.
+    counts : dict of str to Count
+        Per kind: how many were `given` and `kept`, and the `share`.
+    n_violated : int
+    share : float
+        The share of statements kept, each counted once.
+    weighted_share : float
+        The share of weight kept.
+    violated : DataFrame
+        The broken statements, with ids where the set has them and the labels of the samples.
+
+    Examples
+    --------
+    >>> from conclust import Constraints
+    >>> report = Constraints([(0, 1)], [(1, 2), (0, 3)]).report([0, 0, 0, 1])
+    >>> report
+    ConstraintReport(2 of 3 kept: 1 of 1 must-link, 1 of 2 cannot-link)
+    >>> report.violated
+       a  b         type  weight  label_a  label_b
+    0  1  2  cannot-link     1.0        0        0
+    """
+
+    def __init__(self, constraints: "Constraints", labels: npt.NDArray[Any]):
+        self.constraints = constraints
+        self.labels = labels
+        self.kept = constraints.satisfied(labels)
+        kinds = constraints.kinds
+        self.counts = {
+            kind: Count(int((kinds == kind).sum()), int(self.kept[kinds == kind].sum()))
+            for kind in ("must-link", "cannot-link", "apart", "relative")
+            if (kinds == kind).any()
+        }
+
+    @property
+    def n_violated(self) -> int:
+        """How many statements are broken."""
+        return int((~self.kept).sum())
+
+    @property
+    def share(self) -> float:
+        """The share of statements kept; 1 when there are none."""
+        return float(self.kept.mean()) if len(self.kept) else 1.0
+
+    @property
+    def weighted_share(self) -> float:
+        """The share of weight kept; 1 when there are no statements."""
+        weight = self.constraints.weight
+        return float(weight[self.kept].sum() / weight.sum()) if len(weight) else 1.0
+
+    @cached_property
+    def violated(self) -> "pd.DataFrame":
+        """The broken statements; of a broken `apart` group the pairs that share a cluster."""
+        broken = self.constraints[~self.kept]
+        if broken.apart:
+            broken = self._with_broken_pairs(broken)
+        frame = broken.to_frame()
+        for column in range(3 if len(broken.relative) else 2):
+            at = broken._rows[:, column]
+            labels = self.labels[at].astype(object)
+            labels[at < 0] = None
+            frame[f"label_{'abc'[column]}"] = labels if (at < 0).any() else self.labels[at]
+        return frame
+
+    def _with_broken_pairs(self, broken: "Constraints") -> "Constraints":
+        from conclust.constraints._constraints import Constraints
+
+        rows, weights = [], []
+        for members, weight in zip(broken.apart, broken.apart_weight, strict=True):
+            # Of m members in one cluster, m - 1 pairs show it.
+            codes = np.unique(self.labels[members], return_inverse=True)[1]
+            members = members[np.argsort(codes, kind="stable")]
+            same = self.labels[members[1:]] == self.labels[members[:-1]]
+            rows.append(np.column_stack([members[:-1][same], members[1:][same]]))
+            weights.append(np.full(int(same.sum()), weight))
+        pairs = Constraints(
+            cannot_link=np.concatenate(rows),
+            cannot_link_weight=np.concatenate(weights),
+            n_samples=broken.n_samples,
+        )
+        return broken[broken.kinds != "apart"] + pairs
+
+    def as_dict(self) -> dict[str, Any]:
+        """The counts and shares as plain numbers, for JSON."""
+        return {
+            "n_statements": len(self.kept),
+            "n_violated": self.n_violated,
+            "share": self.share,
+            "weighted_share": self.weighted_share,
+            "by_kind": {k: {"given": c.given, "kept": c.kept} for k, c in self.counts.items()},
+        }
+
+    def __repr__(self) -> str:
+        if not len(self.kept):
+            return "ConstraintReport(no statements)"
+        parts = ", ".join(f"{c.kept} of {c.given} {kind}" for kind, c in self.counts.items())
+        return f"ConstraintReport({int(self.kept.sum())} of {len(self.kept)} kept: {parts})"
+
+    def _repr_html_(self) -> str:
+        return report_html(self)

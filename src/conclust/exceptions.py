@@ -1,0 +1,63 @@
+"""The few errors and warnings, as a tree.
+
+::
+
+    ConclustError
+    ├── InvalidConstraintsError       malformed statements: wrong shape, unknown id, self-link
+    ├── InfeasibleConstraintsError    well-formed, but k clusters cannot keep them all
+    │   └── InconsistentConstraintsError   … whatever the number of clusters
+    └── DatasetNotFoundError          a data set that is neither at hand nor fetchable
+    ConclustWarning
+    ├── ConstraintsViolatedWarning    a fit broke statements it was allowed to break
+    └── DegenerateClusteringWarning   fewer clusters than asked for
+"""
+
+from collections.abc import Sequence
+from typing import Any
+
+
+class ConclustError(Exception):
+    """Base of every error raised on purpose by conclust."""
+
+
+class InvalidConstraintsError(ConclustError, ValueError):
+    """The statements are malformed; the message names the rows or file lines."""
+
+
+class InfeasibleConstraintsError(ConclustError, ValueError):
+    """No clustering into the number of clusters asked for keeps every statement.
+
+    Parameters
+    ----------
+    message : str
+    conflicts : sequence of Conflict
+        The statements that clash; see :meth:`conclust.Constraints.conflicts`.
+    """
+
+    def __init__(self, message: str, conflicts: Sequence[Any] = ()):
+        super().__init__(message)
+        self.conflicts = list(conflicts)
+
+
+class InconsistentConstraintsError(InfeasibleConstraintsError):
+    """The statements contradict each other, whatever the number of clusters."""
+
+
+class DatasetNotFoundError(ConclustError, FileNotFoundError):
+    """A data set that is neither in a local folder nor can be fetched."""
+
+    def __str__(self) -> str:
+        # FileNotFoundError formats its arguments as errno and strerror; we only have a sentence.
+        return str(self.args[0]) if self.args else ""
+
+
+class ConclustWarning(UserWarning):
+    """Base of every warning issued by conclust."""
+
+
+class ConstraintsViolatedWarning(ConclustWarning):
+    """A fit broke statements, as its parameters allow; the message says how many."""
+
+
+class DegenerateClusteringWarning(ConclustWarning):
+    """The result has fewer clusters than asked for."""

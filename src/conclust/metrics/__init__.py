@@ -1,0 +1,7 @@
+"""Labels and constraints in, scores and violations out."""
+
+from conclust.constraints import ConstraintReport
+from conclust.metrics._pairwise import pairwise_f1
+from conclust.metrics._violations import violations
+
+__all__ = ["ConstraintReport", "pairwise_f1", "violations"]

@@ -1,0 +1,122 @@
+"""Folds over statements that do not leak through what they imply."""
+
+from collections.abc import Iterator
+from typing import Any
+
+import numpy as np
+from sklearn.utils import check_random_state
+
+from conclust._kernels.disjoint_set import components
+from conclust.constraints import Constraints
+from conclust.constraints._components import must_link_components
+from conclust.constraints._rows import IntArray
+
+
+class ConstraintKFold:
+    """Split statements into folds such that no held-out pair follows from the others.
+
+    Parameters
+    ----------
+    n_splits : int, default=5
+    shuffle : bool, default=True
+        Deal the units in random order instead of the order given.
+    random_state : int, RandomState or None, default=None
+
+    Notes
+    -----
+    What follows from what goes through must-link components, so statements are dealt in units:
+    all must-links of one component together; all cannot-links between the same two components
+    together; a cannot-link inside a component (a contradiction) with its must-links; a group of
+    mutually apart samples with every cannot-link it repeats. Larger units are dealt first, each
+    to the smallest fold so far, so folds differ in size when units do. Triplets about the same
+    three components stay together; longer chains of triplets can still imply a held-out one.
+
+    Examples
+    --------
+    >>> from conclust import Constraints
+    >>> from conclust.model_selection import ConstraintKFold
+    >>> known = Constraints([(0, 1), (1, 2), (5, 6)], [(0, 3), (2, 3), (4, 5)])
+    >>> for train, test in ConstraintKFold(2, shuffle=False).split(known):
+    ...     print(train, test)
+    [2 3 4] [0 1 5]
+    [0 1 5] [2 3 4]
+    """
+
+    def __init__(self, n_splits: int = 5, *, shuffle: bool = True, random_state: Any = None):
+        if isinstance(n_splits, bool) or not isinstance(n_splits, int) or n_splits < 2:
+            raise ValueError(f"n_splits must be an integer of at least 2; got {n_splits!r}.")
+        self.n_splits = n_splits
+        self.shuffle = shuffle
+        self.random_state = random_state
+
+    def split(
+        self, constraints: Constraints, y: Any = None, groups: Any = None
+    ) -> Iterator[tuple[IntArray, IntArray]]:
+        """Yield (train, test) positions of statements; ``constraints[train]`` is a set.
+
+        Parameters
+        ----------
+        constraints : Constraints
+        y, groups : ignored
+            Present because scikit-learn passes them.
+        """
+        if not isinstance(constraints, Constraints):
+            raise TypeError(
+                "ConstraintKFold splits statements, not rows: pass a Constraints, got "
+                f"{type(constraints).__name__}. With GridSearchCV wrap the estimator in "
+                "OnConstraints(estimator, X) and fit the search on the constraints."
+            )
+        unit = units(constraints)
+        sizes = np.bincount(unit)
+        if len(sizes) < self.n_splits:
+            raise ValueError(
+                f"n_splits={self.n_splits}, but the {len(constraints)} statements form only "
+                f"{len(sizes)} units that do not imply each other; use fewer splits."
+            )
+        order = np.arange(len(sizes))
+        if self.shuffle:
+            order = check_random_state(self.random_state).permutation(len(sizes))
+        order = order[np.argsort(-sizes[order], kind="stable")]
+        fold_of_unit = np.empty(len(sizes), dtype=np.int64)
+        filled = np.zeros(self.n_splits, dtype=np.int64)
+        for u in order:
+            fold = int(np.argmin(filled))
+            fold_of_unit[u] = fold
+            filled[fold] += sizes[u]
+        fold = fold_of_unit[unit]
+        for k in range(self.n_splits):
+            yield np.flatnonzero(fold != k), np.flatnonzero(fold == k)
+
+    def get_n_splits(self, constraints: Any = None, y: Any = None, groups: Any = None) -> int:
+        """The number of folds."""
+        return self.n_splits
+
+
+def units(constraints: Constraints) -> IntArray:
+    """Number statements so that those which may imply each other share a number."""
+    component, n_components = must_link_components(constraints)
+    kinds = constraints.kinds
+    n = len(constraints)
+    # Vertices: statements, then one per component, then one per pair of components seen.
+    edges = [np.column_stack([_at(kinds, "must-link"), n + component[constraints.must_link[:, 0]]])]
+    pairs = constraints.pairs()
+    apart = pairs.sign < 0
+    ends = np.sort(component[pairs.pairs[apart]], axis=1)
+    statement = pairs.statement[apart]
+    inside = ends[:, 0] == ends[:, 1]
+    edges.append(np.column_stack([statement[inside], n + ends[inside, 0]]))
+    _, pair = np.unique(ends[~inside], axis=0, return_inverse=True)
+    offset = n + n_components
+    edges.append(np.column_stack([statement[~inside], offset + pair.ravel()]))
+    offset += int(pair.max(initial=-1)) + 1
+    triplets = np.sort(component[constraints.relative], axis=1)
+    _, triplet = np.unique(triplets, axis=0, return_inverse=True)
+    edges.append(np.column_stack([_at(kinds, "relative"), offset + triplet.ravel()]))
+    offset += int(triplet.max(initial=-1)) + 1
+    unit = np.empty(offset, dtype=np.int64)
+    components(np.concatenate(edges), offset, unit)
+    return np.unique(unit[:n], return_inverse=True)[1].ravel()
+
+
+def _at(kinds: Any, kind: str) -> IntArray:
+    return np.flatnonzero(kinds == kind)
