@@ -461,25 +461,28 @@ def to_frame(constraints: "Constraints", ids: Any = None) -> "pd.DataFrame":
     """Write out the statements as a frame; see :meth:`conclust.Constraints.to_frame`."""
     import pandas as pd
 
+    columns = _columns(constraints, ids)
+    if constraints.ids is None and ids is None and None in columns.get("c", ()):
+        columns["c"] = pd.array(columns["c"], dtype="Int64")
+    return pd.DataFrame(columns)
+
+
+def _columns(constraints: "Constraints", ids: Any) -> dict[str, Any]:
+    """The columns of the table, in order; None where a cell is empty."""
     statement, kind, rows = _listed(constraints)
     names = _names(constraints, ids)
     columns: dict[str, Any] = {}
-    for column, name in enumerate("abc"):
-        at = rows[:, column]
-        if name == "c" and not (at >= 0).any():
+    for name, at in zip("abc", rows.T, strict=True):
+        if name == "c" and not (kind == 2).any():
             continue
-        if names is not None:
-            values = np.where(at >= 0, names[at], None) if len(names) else names[at]
-            columns[name] = pd.Series(values, dtype=object).infer_objects()
-        else:
-            columns[name] = at if (at >= 0).all() else pd.array(at, dtype="Int64")
-            if name == "c" and not (at >= 0).all():
-                columns[name] = pd.Series(columns[name]).mask(at < 0)
+        column = at.astype(object) if names is None else names[at]
+        column[at < 0] = None
+        columns[name] = column.tolist()
     columns["type"] = [LONG_NAMES[k] for k in kind.tolist()]
-    columns["weight"] = constraints.weight[statement]
+    columns["weight"] = constraints.weight[statement].tolist()
     for name, values in constraints.provenance.items():
-        columns[name] = values[statement]
-    return pd.DataFrame(columns)
+        columns[name] = values[statement].tolist()
+    return columns
 
 
 def _listed(constraints: "Constraints") -> tuple[IntArray, npt.NDArray[np.int8], IntArray]:
@@ -522,18 +525,15 @@ def write(constraints: "Constraints", path: Path, ids: Any = None) -> None:
 
 
 def _records(constraints: "Constraints", ids: Any) -> tuple[list[str], Iterable[dict[str, Any]]]:
-    frame = to_frame(constraints, ids)
-    names = [str(name) for name in frame.columns]
+    columns = _columns(constraints, ids)
+    names = list(columns)
     for record in constraints.skipped:
         names += [name for name in record if name not in names]
 
     def records() -> Iterator[dict[str, Any]]:
-        columns = [frame[name].tolist() for name in frame.columns]
-        for row in zip(*columns, strict=True):
+        for row in zip(*columns.values(), strict=True):
             yield {
-                name: value
-                for name, value in zip(frame.columns, row, strict=True)
-                if value is not None and value == value and str(value) != "<NA>"
+                name: value for name, value in zip(columns, row, strict=True) if value is not None
             }
         yield from constraints.skipped
 

@@ -1,0 +1,6 @@
+"""``python -m conclust``."""
+
+from conclust.cli import main
+
+if __name__ == "__main__":
+    main()

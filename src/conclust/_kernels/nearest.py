@@ -1,0 +1,355 @@
+"""One sweep over the rows: nearest centre, sums per cluster, and what the kept rows need.
+
+The nearest centre of a row x is found from a product alone, the lowest cluster on ties:
+
+    argmin_c ‖c‖² − 2 x·c                     (‖x‖² is the same for every c)
+
+*Free* rows are labelled and added to the sum of their cluster at once. *Kept* rows, whose cluster
+is decided elsewhere, are not: for them the sweep leaves the two nearest centres and the distance
+to the first (and to all, where asked), and `add_dense` or `add_csr` adds them once placed. Each
+thread sweeps its own range of rows with its own work space and sums. The kernels for dense and
+CSR data differ in their first arguments only.
+"""
+
+import numpy as np
+
+from conclust._kernels._jit import jit
+
+# Rows per product, as in scikit-learn: a block and its product stay in cache.
+BLOCK = 256
+
+
+@jit
+def sweep_dense(
+    X,
+    weight,
+    scaled,
+    norms,
+    start,
+    stop,
+    kept,
+    kept_norms,
+    product,
+    best,
+    near,
+    labels,
+    nearest,
+    second,
+    gap,
+    distances,
+    sums,
+    masses,
+):
+    """Label and add up the free rows of ``start:stop``; rank the centres for the kept ones.
+
+    X            (n, d)         float    in     C-contiguous
+    weight       (n,) or (0,)   float    in     weight of each row; empty: all 1
+    scaled       (d, k)         float    in     −2 · centres, transposed
+    norms        (k,)           float    in     ‖c‖²
+    start, stop                 int      in
+    kept         (m,)           int64    in     kept rows, ascending
+    kept_norms   (m,)           float    in     ‖x‖² of the kept rows
+    product      (k · BLOCK,)   float    work
+    best         (2, BLOCK)     float    work
+    near         (2, BLOCK)     int32    work
+    labels       (n,)           int32    inout  cluster of each row; kept rows are not touched
+    nearest      (m,)           int32    out    nearest centre of each kept row
+    second       (m,)           int32    out    nearest but that one; k = 1: that one
+    gap          (m,)           float    out    squared distance to the nearest centre
+    distances    (m or 0, k)    float    out    squared distance to every centre
+    sums         (k, d)         float    inout  weighted sum of the free rows in each cluster
+    masses       (k,)           float    inout  their weight
+
+    Returns how many free rows changed cluster, and the weighted sum of their ‖c‖² − 2 x·c.
+    """
+    n_features, n_clusters = scaled.shape
+    rounding = n_features * np.finfo(X.dtype).eps
+    n_changed = 0
+    score = 0.0
+    slot = np.searchsorted(kept, start)
+    for first in range(start, stop, BLOCK):
+        last = min(first + BLOCK, stop)
+        n_rows = last - first
+        # Transposed, the scores of one cluster are contiguous over rows, and the search for the
+        # minimum becomes a loop over rows that vectorises.
+        scores = product[: n_clusters * n_rows].reshape((n_clusters, n_rows))
+        np.dot(scaled.T, X[first:last].T, scores)
+        if slot < kept.shape[0] and kept[slot] < last:
+            _two_nearest_of_block(scores, norms, best[0], near[0], best[1], near[1])
+        else:
+            _nearest_of_block(scores, norms, best[0], near[0])
+        while slot < kept.shape[0] and kept[slot] < last:
+            i = kept[slot] - first
+            nearest[slot] = near[0, i]
+            second[slot] = near[1, i]
+            gap[slot] = _squared_distance(kept_norms[slot], best[0, i], rounding)
+            if distances.shape[0]:
+                for cluster in range(n_clusters):
+                    distances[slot, cluster] = _squared_distance(
+                        kept_norms[slot], norms[cluster] + scores[cluster, i], rounding
+                    )
+            near[0, i] = -1
+            slot += 1
+        for i in range(n_rows):
+            cluster = near[0, i]
+            if cluster < 0:
+                continue
+            row = first + i
+            n_changed += labels[row] != cluster
+            labels[row] = cluster
+            mass = weight[row] if weight.shape[0] else X.dtype.type(1)
+            score += mass * best[0, i]
+            masses[cluster] += mass
+            for feature in range(n_features):
+                sums[cluster, feature] += X[row, feature] * mass
+    return n_changed, score
+
+
+@jit
+def sweep_csr(
+    data,
+    indices,
+    indptr,
+    weight,
+    scaled,
+    norms,
+    start,
+    stop,
+    kept,
+    kept_norms,
+    product,
+    best,
+    near,
+    labels,
+    nearest,
+    second,
+    gap,
+    distances,
+    sums,
+    masses,
+):
+    """Do the work of `sweep_dense` on CSR rows; ``best`` and ``near`` are not used."""
+    n_clusters = norms.shape[0]
+    n_changed = 0
+    score = 0.0
+    slot = np.searchsorted(kept, start)
+    for row in range(start, stop):
+        scores = product[:n_clusters]
+        scores[:] = 0
+        for t in range(indptr[row], indptr[row + 1]):
+            for cluster in range(n_clusters):
+                scores[cluster] += scaled[indices[t], cluster] * data[t]
+        for cluster in range(n_clusters):
+            scores[cluster] += norms[cluster]
+        label = _nearest(scores)
+        if slot < kept.shape[0] and kept[slot] == row:
+            rounding = (indptr[row + 1] - indptr[row]) * np.finfo(data.dtype).eps
+            nearest[slot] = label
+            second[slot] = _second_nearest(scores, label)
+            gap[slot] = _squared_distance(kept_norms[slot], scores[label], rounding)
+            if distances.shape[0]:
+                for cluster in range(n_clusters):
+                    distances[slot, cluster] = _squared_distance(
+                        kept_norms[slot], scores[cluster], rounding
+                    )
+            slot += 1
+            continue
+        n_changed += labels[row] != label
+        labels[row] = label
+        mass = weight[row] if weight.shape[0] else data.dtype.type(1)
+        score += mass * scores[label]
+        masses[label] += mass
+        for t in range(indptr[row], indptr[row + 1]):
+            sums[label, indices[t]] += data[t] * mass
+    return n_changed, score
+
+
+@jit
+def add_dense(
+    X, weight, centers, norms, start, stop, kept, placed, nearest, gap, labels, sums, masses
+):
+    """Label the kept rows in slots ``start:stop`` as they were placed, and add them up.
+
+    centers      (k, d)         float    in     the centres of the sweep
+    norms        (k,)           float    in     ‖c‖²; used for CSR rows only
+    placed       (m,)           int32    in     cluster of each kept row
+
+    The others are those of `sweep_dense`, ``labels``, ``sums`` and ``masses`` inout, as it left
+    them. Returns how many kept rows changed cluster, and their weighted sum of ‖x − c‖².
+    """
+    n_changed = 0
+    inertia = 0.0
+    for slot in range(start, stop):
+        row = kept[slot]
+        cluster = placed[slot]
+        n_changed += labels[row] != cluster
+        labels[row] = cluster
+        mass = weight[row] if weight.shape[0] else X.dtype.type(1)
+        if cluster == nearest[slot]:
+            inertia += mass * gap[slot]
+        else:
+            inertia += mass * _distance_dense(X, row, centers, cluster)
+        masses[cluster] += mass
+        for feature in range(X.shape[1]):
+            sums[cluster, feature] += X[row, feature] * mass
+    return n_changed, inertia
+
+
+@jit
+def add_csr(
+    data,
+    indices,
+    indptr,
+    weight,
+    centers,
+    norms,
+    start,
+    stop,
+    kept,
+    placed,
+    nearest,
+    gap,
+    labels,
+    sums,
+    masses,
+):
+    """Do the work of `add_dense` on CSR rows."""
+    n_changed = 0
+    inertia = 0.0
+    for slot in range(start, stop):
+        row = kept[slot]
+        cluster = placed[slot]
+        n_changed += labels[row] != cluster
+        labels[row] = cluster
+        mass = weight[row] if weight.shape[0] else data.dtype.type(1)
+        if cluster == nearest[slot]:
+            inertia += mass * gap[slot]
+        else:
+            inertia += mass * _distance_csr(data, indices, indptr, row, centers, norms, cluster)
+        masses[cluster] += mass
+        for t in range(indptr[row], indptr[row + 1]):
+            sums[cluster, indices[t]] += data[t] * mass
+    return n_changed, inertia
+
+
+@jit
+def measure_dense(X, centers, norms, start, stop, labels, out):
+    """Squared distance of the rows ``start:stop`` to the centre of their cluster.
+
+    X            (n, d)         float    in
+    centers      (k, d)         float    in
+    norms        (k,)           float    in     ‖c‖²; used for CSR rows only
+    start, stop                 int      in
+    labels       (n,)           int32    in
+    out          (n,)           float    out
+    """
+    for row in range(start, stop):
+        out[row] = _distance_dense(X, row, centers, labels[row])
+
+
+@jit
+def measure_csr(data, indices, indptr, centers, norms, start, stop, labels, out):
+    """Do the work of `measure_dense` on CSR rows."""
+    for row in range(start, stop):
+        out[row] = _distance_csr(data, indices, indptr, row, centers, norms, labels[row])
+
+
+@jit
+def two_nearest(distances, nearest, second, gap):
+    """Rank the centres for each row of a table of distances, as the sweeps do for kept rows.
+
+    distances    (m, k)         float    in
+    nearest      (m,)           int32    out    lowest cluster on ties
+    second       (m,)           int32    out    nearest but that one; k = 1: that one
+    gap          (m,)           float    out    distance to the nearest
+    """
+    for row in range(distances.shape[0]):
+        nearest[row] = _nearest(distances[row])
+        second[row] = _second_nearest(distances[row], nearest[row])
+        gap[row] = distances[row, nearest[row]]
+
+
+@jit
+def _nearest_of_block(scores, norms, best, near):
+    n_clusters, n_rows = scores.shape
+    for i in range(n_rows):
+        best[i] = norms[0] + scores[0, i]
+        near[i] = 0
+    for cluster in range(1, n_clusters):
+        for i in range(n_rows):
+            score = norms[cluster] + scores[cluster, i]
+            nearer = score < best[i]
+            best[i] = score if nearer else best[i]
+            near[i] = np.int32(cluster) if nearer else near[i]
+
+
+@jit
+def _two_nearest_of_block(scores, norms, best, near, next_best, next_near):
+    n_clusters, n_rows = scores.shape
+    for i in range(n_rows):
+        best[i] = norms[0] + scores[0, i]
+        near[i] = 0
+        next_best[i] = np.inf
+        next_near[i] = 0
+    for cluster in range(1, n_clusters):
+        for i in range(n_rows):
+            score = norms[cluster] + scores[cluster, i]
+            nearer = score < best[i]
+            runner_up = score < next_best[i]
+            next_near[i] = near[i] if nearer else np.int32(cluster) if runner_up else next_near[i]
+            next_best[i] = best[i] if nearer else score if runner_up else next_best[i]
+            near[i] = np.int32(cluster) if nearer else near[i]
+            best[i] = score if nearer else best[i]
+
+
+@jit
+def _nearest(scores):
+    label = 0
+    for cluster in range(1, scores.shape[0]):
+        if scores[cluster] < scores[label]:
+            label = cluster
+    return label
+
+
+@jit
+def _second_nearest(scores, nearest):
+    label = nearest
+    for cluster in range(scores.shape[0]):
+        if cluster != nearest and (label == nearest or scores[cluster] < scores[label]):
+            label = cluster
+    return label
+
+
+@jit
+def _squared_distance(norm, score, rounding):
+    # ‖x‖² + (‖c‖² − 2 x·c), and 0 where that is all rounding: of two rows that lie on their centres
+    # neither is nearer.
+    distance = norm + score
+    return distance if distance > rounding * norm else 0.0
+
+
+@jit
+def _distance_dense(X, row, centers, cluster):
+    # Four partial sums: one would wait for each addition.
+    n_features = X.shape[1]
+    whole = n_features - n_features % 4
+    zero = X.dtype.type(0)
+    a, b, c, d = zero, zero, zero, zero
+    for f in range(0, whole, 4):
+        a += (X[row, f] - centers[cluster, f]) ** 2
+        b += (X[row, f + 1] - centers[cluster, f + 1]) ** 2
+        c += (X[row, f + 2] - centers[cluster, f + 2]) ** 2
+        d += (X[row, f + 3] - centers[cluster, f + 3]) ** 2
+    for f in range(whole, n_features):
+        a += (X[row, f] - centers[cluster, f]) ** 2
+    return (a + b) + (c + d)
+
+
+@jit
+def _distance_csr(data, indices, indptr, row, centers, norms, cluster):
+    # ‖c‖² plus (x − c)² − c² over the nonzeros of x.
+    total = data.dtype.type(0)
+    for t in range(indptr[row], indptr[row + 1]):
+        coordinate = centers[cluster, indices[t]]
+        total += (data[t] - coordinate) ** 2 - coordinate * coordinate
+    return max(total + norms[cluster], data.dtype.type(0))

@@ -1,0 +1,565 @@
+"""Lloyd's loop with linked rows: the modified COP-Kmeans, and the sweep all k-means here share."""
+
+import threading
+import time
+from collections.abc import Callable, Iterator
+from concurrent.futures import ThreadPoolExecutor
+from contextlib import contextmanager
+from typing import Any, Literal, NamedTuple, Self
+
+import joblib
+import numpy as np
+import scipy.sparse as sp
+from sklearn.cluster import kmeans_plusplus
+from sklearn.utils import check_array, check_random_state
+from sklearn.utils.extmath import row_norms
+
+from conclust._kernels.nearest import (
+    BLOCK,
+    add_csr,
+    add_dense,
+    measure_csr,
+    measure_dense,
+    sweep_csr,
+    sweep_dense,
+)
+from conclust._kernels.pairs import FREE, count_broken, place_pairs
+from conclust._sklearn import threadpool_controller
+
+# Multiplications that pay for waking one more thread (some 50 µs).
+GRAIN = 1 << 20
+
+# A dense array or a CSR matrix, float32 or float64, and where centres may come from.
+Matrix = Any
+Init = str | np.ndarray | Callable[..., np.ndarray]
+
+
+class Round(NamedTuple):
+    """What one iteration did."""
+
+    inertia: float  # weighted sum of squared distances to the centres the rows were assigned to
+    n_changed: int  # rows whose cluster is not the one they had
+    n_violated: int  # pairs broken by the assignment
+    center_shift: float  # Σ ‖new centre − old centre‖²
+    seconds: float
+
+
+class Run(NamedTuple):
+    """The result of one run, in the coordinates of the X it was given."""
+
+    labels: np.ndarray  # (n_samples,) int32
+    centers: np.ndarray  # (n_clusters, n_features)
+    inertia: float
+    n_iter: int
+    converged: bool  # False: the last iteration still moved rows and centres
+    history: list[Round]
+
+
+class Centred(NamedTuple):
+    """Data moved to their mean, and that mean; sparse data stay where they are."""
+
+    X: Matrix
+    mean: np.ndarray  # (n_features,)
+
+
+class Assigned(NamedTuple):
+    """What assigning some of the rows did."""
+
+    n_changed: int
+    inertia: float
+
+
+# --- before the loop ---------------------------------------------------------------------------
+
+
+def centred(X: Matrix, *, copy: bool = True) -> Centred:
+    """Move dense data to their mean, where ‖x‖² + ‖c‖² − 2 x·c loses fewest digits.
+
+    Distances do not change. Whoever calls adds ``mean`` to the centres found. Done once for all
+    starts and rounds; ``copy=False`` overwrites X, for a caller who holds the only reference.
+    """
+    if sp.issparse(X):
+        return Centred(X, np.zeros(X.shape[1], dtype=X.dtype))
+    mean = X.mean(axis=0)
+    return Centred(np.subtract(X, mean, out=None if copy else X), mean)
+
+
+def init_centers(
+    X: Matrix,
+    n_clusters: int,
+    init: Init,
+    sample_weight: np.ndarray | None,
+    random_state: np.random.RandomState,
+    *,
+    mean: np.ndarray | None = None,
+) -> np.ndarray:
+    """Choose the centres to start from, with the draws scikit-learn's ``KMeans`` would make.
+
+    Parameters
+    ----------
+    X : {ndarray, CSR matrix} of shape (n_samples, n_features)
+        Centred or not.
+    n_clusters : int
+    init : {"k-means++", "random"}, array-like of shape (n_clusters, n_features) or callable
+        "random" takes distinct rows, with probabilities proportional to their weights. A callable
+        receives ``(X, n_clusters, random_state=...)`` with X as it is given here.
+    sample_weight : ndarray of shape (n_samples,) or None
+        Not used by arrays and callables.
+    random_state : RandomState
+    mean : ndarray of shape (n_features,), default=None
+        What `centred` took from X; an array ``init`` is moved likewise.
+
+    Returns
+    -------
+    ndarray of shape (n_clusters, n_features)
+        A new array, of the type of X.
+    """
+    n_samples = X.shape[0]
+    if n_samples < n_clusters:
+        raise ValueError(f"n_samples={n_samples} should be >= n_clusters={n_clusters}.")
+    if isinstance(init, str) and init == "k-means++":
+        return kmeans_plusplus(
+            X, n_clusters, sample_weight=sample_weight, random_state=random_state
+        )[0]
+    if isinstance(init, str) and init == "random":
+        weight = np.ones(n_samples) if sample_weight is None else sample_weight
+        n_heavy = np.count_nonzero(weight)
+        if n_heavy < n_clusters:
+            raise ValueError(
+                f'init="random" draws n_clusters={n_clusters} rows with positive weight, but '
+                f"sample_weight has only {n_heavy}. Lower n_clusters or pass an array as init."
+            )
+        rows = random_state.choice(n_samples, n_clusters, replace=False, p=weight / weight.sum())
+        return X[rows].toarray() if sp.issparse(X) else X[rows]
+    if isinstance(init, str):
+        raise ValueError(
+            f"init={init!r} is unknown; use 'k-means++', 'random', an array of shape "
+            "(n_clusters, n_features) or a callable."
+        )
+    if callable(init):
+        origin = "init(X, n_clusters, random_state=...) returned an array of"
+        given = init(X, n_clusters, random_state=random_state)
+    else:
+        origin = "init has"
+        given = init
+    centers = check_array(given, dtype=X.dtype, order="C", copy=True, input_name="init")
+    if centers.shape != (n_clusters, X.shape[1]):
+        raise ValueError(
+            f"{origin} shape {centers.shape}, but n_clusters={n_clusters} and X has "
+            f"{X.shape[1]} features: it must be {(n_clusters, X.shape[1])}."
+        )
+    if mean is not None and not callable(init):
+        centers -= mean
+    return centers
+
+
+# --- threads -----------------------------------------------------------------------------------
+
+_blas_lock = threading.Lock()
+_blas_users = 0
+_blas_limit: Any = None
+
+
+@contextmanager
+def one_blas_thread() -> Iterator[None]:
+    """Hold BLAS at one thread while our own threads call it: two pools would fight for the cores.
+
+    The limit belongs to the process, so the first to enter sets it and the last to leave lifts it:
+    runs that overlap in several threads would otherwise restore each other's limit for good.
+    """
+    global _blas_users, _blas_limit
+    with _blas_lock:
+        if _blas_users == 0:
+            _blas_limit = threadpool_controller().limit(limits=1, user_api="blas")
+        _blas_users += 1
+    try:
+        yield
+    finally:
+        with _blas_lock:
+            _blas_users -= 1
+            if _blas_users == 0:
+                _blas_limit.restore_original_limits()
+
+
+def available_threads() -> int:
+    """As many threads as scikit-learn would use: OMP_NUM_THREADS and joblib's workers count."""
+    openmp = threadpool_controller().select(user_api="openmp").info()
+    limit = min((pool["num_threads"] for pool in openmp), default=1)
+    return min(limit, joblib.cpu_count(only_physical_cores=True))
+
+
+# --- the sweep ---------------------------------------------------------------------------------
+
+
+class NearestCenters:
+    """Nearest centres for the rows of one X, again and again: its buffers and threads are kept.
+
+    One iteration is ``sweep`` (labels and adds up the free rows), then ``add`` where some rows are
+    kept for the caller to place, then ``means``. Use as a context manager.
+
+    Parameters
+    ----------
+    X : {ndarray, CSR matrix} of shape (n_samples, n_features), float32 or float64
+        C-contiguous; centred, for accuracy.
+    n_clusters : int
+    sample_weight : ndarray of shape (n_samples,), default=None
+        Of the type of X.
+    kept : ndarray of shape (n_kept,), int64, default=None
+        Rows the caller places, ascending and distinct.
+    all_distances : bool, default=False
+        Whether a sweep also fills ``distances``.
+    n_threads : int, default=None
+        At most so many threads; None for `available_threads`.
+
+    Attributes
+    ----------
+    labels : ndarray of shape (n_samples,), int32
+        `FREE` before the first sweep.
+    nearest, second : ndarray of shape (n_kept,), int32
+        The two nearest centres of each kept row, the lowest cluster on ties; equal when there is
+        but one cluster.
+    gap : ndarray of shape (n_kept,)
+        Its squared distance to the nearest centre.
+    distances : ndarray of shape (n_kept, n_clusters) or (0, n_clusters)
+        Its squared distance to every centre.
+
+    Notes
+    -----
+    A sweep costs O(n_samples · n_clusters · n_features) multiplications, in BLAS for dense X, and
+    O(n_clusters · n_features) memory per thread. Sums are formed in the type of X, block by block as
+    in scikit-learn; their last bits depend on the number of threads.
+    """
+
+    def __init__(
+        self,
+        X: Matrix,
+        n_clusters: int,
+        *,
+        sample_weight: np.ndarray | None = None,
+        kept: np.ndarray | None = None,
+        all_distances: bool = False,
+        n_threads: int | None = None,
+    ):
+        n_samples, n_features = X.shape
+        self.X = X
+        self.n_clusters = n_clusters
+        self.weight = np.empty(0, X.dtype) if sample_weight is None else sample_weight
+        self.kept = np.empty(0, np.int64) if kept is None else kept
+        n_kept = len(self.kept)
+
+        self.labels = np.full(n_samples, FREE, dtype=np.int32)
+        self.nearest = np.empty(n_kept, dtype=np.int32)
+        self.second = np.empty(n_kept, dtype=np.int32)
+        self.gap = np.empty(n_kept, dtype=X.dtype)
+        self.distances = np.empty((n_kept * all_distances, n_clusters), dtype=X.dtype)
+
+        if sp.issparse(X):
+            self._data: tuple[np.ndarray, ...] = (X.data, X.indices, X.indptr)
+            self._kernels = (sweep_csr, add_csr, measure_csr)
+            work = X.nnz * n_clusters
+        else:
+            self._data = (X,)
+            self._kernels = (sweep_dense, add_dense, measure_dense)
+            work = n_samples * n_features * n_clusters
+        most = work // GRAIN + 1
+        if most > 1:
+            most = min(most, available_threads() if n_threads is None else n_threads)
+        self._rows = _split(n_samples, most, BLOCK)
+        self._slots = _split(n_kept, len(self._rows), BLOCK)
+        n_threads = len(self._rows)
+        self._pool = ThreadPoolExecutor(n_threads - 1) if n_threads > 1 else None
+        self._product = np.empty((n_threads, n_clusters * BLOCK), dtype=X.dtype)
+        self._best = np.empty((n_threads, 2, BLOCK), dtype=X.dtype)
+        self._near = np.empty((n_threads, 2, BLOCK), dtype=np.int32)
+        self._sums = np.empty((n_threads, n_clusters, n_features), dtype=X.dtype)
+        self._masses = np.empty((n_threads, n_clusters), dtype=X.dtype)
+
+        squared = row_norms(X, squared=True)
+        self._kept_norms = squared[self.kept]
+        squared[self.kept] = 0
+        self._free_norms = float(self._weighted_sum(squared))
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(self, *exception: object) -> None:
+        if self._pool is not None:
+            self._pool.shutdown()
+
+    def sweep(self, centers: np.ndarray) -> Assigned:
+        """Label the free rows and start new sums from them; rank the centres for the kept rows."""
+        scaled = np.ascontiguousarray(centers.T) * centers.dtype.type(-2)
+        norms = row_norms(centers, squared=True)
+        self._sums.fill(0)
+        self._masses.fill(0)
+
+        def part(thread: int, start: int, stop: int) -> tuple[int, float]:
+            return self._kernels[0](
+                *self._data,
+                self.weight,
+                scaled,
+                norms,
+                start,
+                stop,
+                self.kept,
+                self._kept_norms,
+                self._product[thread],
+                self._best[thread],
+                self._near[thread],
+                self.labels,
+                self.nearest,
+                self.second,
+                self.gap,
+                self.distances,
+                self._sums[thread],
+                self._masses[thread],
+            )
+
+        done = self._in_threads(part, self._rows)
+        inertia = self._free_norms + sum(score for _, score in done)
+        return Assigned(sum(n_changed for n_changed, _ in done), max(inertia, 0.0))
+
+    def add(self, placed: np.ndarray, centers: np.ndarray) -> Assigned:
+        """Label the kept rows as ``placed``, and add them to the sums of the last sweep.
+
+        ``centers`` are those of that sweep.
+        """
+        norms = row_norms(centers, squared=True)
+
+        def part(thread: int, start: int, stop: int) -> tuple[int, float]:
+            return self._kernels[1](
+                *self._data,
+                self.weight,
+                centers,
+                norms,
+                start,
+                stop,
+                self.kept,
+                placed,
+                self.nearest,
+                self.gap,
+                self.labels,
+                self._sums[thread],
+                self._masses[thread],
+            )
+
+        done = self._in_threads(part, self._slots)
+        return Assigned(sum(n for n, _ in done), sum(inertia for _, inertia in done))
+
+    def means(self, centers: np.ndarray) -> np.ndarray:
+        """Mean of each cluster, from the sums; an empty one restarts at the row farthest from its
+        centre among ``centers``, those of the last sweep."""
+        sums = self._sums.sum(axis=0)
+        masses = self._masses.sum(axis=0)
+        empty = np.flatnonzero(masses == 0)
+        if len(empty):
+            self._relocate(empty, centers, sums, masses)
+        return _average(sums, masses)
+
+    def inertia(self, centers: np.ndarray) -> float:
+        """Weighted sum of the squared distances of all rows to the centre of their cluster."""
+        return float(self._weighted_sum(self._measure(centers)))
+
+    def _relocate(
+        self, empty: np.ndarray, centers: np.ndarray, sums: np.ndarray, masses: np.ndarray
+    ) -> None:
+        # As scikit-learn does it, down to the order in which numpy leaves the farthest rows.
+        distances = self._measure(centers)
+        if distances.max() == 0:
+            return  # fewer distinct rows than clusters: every row lies on its centre
+        farthest = np.argpartition(distances, -len(empty))[: -len(empty) - 1 : -1]
+        for cluster, row in zip(empty, farthest, strict=True):
+            mass = self.weight[row] if len(self.weight) else self.X.dtype.type(1)
+            x = self.X[[row]].toarray()[0] if sp.issparse(self.X) else self.X[row]
+            sums[self.labels[row]] -= x * mass
+            masses[self.labels[row]] -= mass
+            sums[cluster] = x * mass
+            masses[cluster] = mass
+
+    def _measure(self, centers: np.ndarray) -> np.ndarray:
+        norms = row_norms(centers, squared=True)
+        out = np.empty(self.X.shape[0], dtype=self.X.dtype)
+
+        def part(thread: int, start: int, stop: int) -> None:
+            self._kernels[2](*self._data, centers, norms, start, stop, self.labels, out)
+
+        self._in_threads(part, self._rows)
+        return out
+
+    def _weighted_sum(self, values: np.ndarray) -> float:
+        if len(self.weight):
+            values *= self.weight
+        return values.sum(dtype=np.float64)
+
+    def _in_threads(self, part: Callable[..., Any], ranges: list[tuple[int, int]]) -> list[Any]:
+        """Call ``part(thread, start, stop)`` for each range, the first one in this thread."""
+        if self._pool is None:
+            return [part(0, *ranges[0])]
+        waiting = [
+            self._pool.submit(part, thread, *ranges[thread]) for thread in range(1, len(ranges))
+        ]
+        return [part(0, *ranges[0]), *(one.result() for one in waiting)]
+
+
+def _split(n: int, n_parts: int, block: int) -> list[tuple[int, int]]:
+    """Cut ``range(n)`` into at most ``n_parts`` ranges of whole blocks, as even as can be."""
+    n_blocks = max(-(-n // block), 1)
+    n_parts = min(n_parts, n_blocks)
+    # As OpenMP's static schedule deals them out, so that our partial sums are scikit-learn's.
+    sizes = [n_blocks // n_parts + (part < n_blocks % n_parts) for part in range(n_parts)]
+    stops = [min(block * int(stop), n) for stop in np.cumsum(sizes)]
+    return list(zip([0, *stops[:-1]], stops, strict=True))
+
+
+def _average(sums: np.ndarray, masses: np.ndarray) -> np.ndarray:
+    """Divide sums by masses; a cluster still empty goes where scikit-learn would put it."""
+    largest = int(masses.argmax())
+    total = sums[largest].copy()
+    filled = masses > 0
+    sums[filled] *= (1 / masses[filled])[:, np.newaxis]
+    for cluster in np.flatnonzero(~filled):
+        # scikit-learn overwrites in ascending order, so a cluster before the largest receives its
+        # sum and not its mean. A copy of the mean would win every tie against the largest cluster.
+        sums[cluster] = total if cluster < largest else sums[largest]
+    return sums
+
+
+# --- the algorithm -----------------------------------------------------------------------------
+
+
+def constrained_kmeans(
+    X: Matrix,
+    pairs: np.ndarray,
+    sign: np.ndarray,
+    priority: np.ndarray | None,
+    centers_init: np.ndarray,
+    *,
+    sample_weight: np.ndarray | None = None,
+    max_iter: int = 300,
+    tol: float = 0.0,
+    order: Literal["given", "random"] = "given",
+    random_state: int | np.random.RandomState | None = None,
+    n_threads: int | None = None,
+    on_round: Callable[[Round], object] | None = None,
+) -> Run:
+    """Run the modified COP-Kmeans (Algorithm 2 of [1]_): k-means that heeds pairs, and never fails.
+
+    In each iteration the rows named in pairs are placed first, pair after pair in descending
+    priority: each gets its nearest centre as far as its pair and the rows placed before it allow.
+    Then every other row goes to its nearest centre, and the centres move to the means.
+
+    Parameters
+    ----------
+    X : {ndarray, CSR matrix} of shape (n_samples, n_features), float32 or float64
+        C-contiguous. Pass dense data through `centred` first, for accuracy.
+    pairs : ndarray of shape (n_pairs, 2)
+        Row numbers.
+    sign : ndarray of shape (n_pairs,)
+        +1 for a must-link, −1 for a cannot-link.
+    priority : ndarray of shape (n_pairs,) or None
+        Pairs are visited in descending priority, ties (and None) in the order given.
+    centers_init : ndarray of shape (n_clusters, n_features)
+        In the coordinates of X; left as they are.
+    sample_weight : ndarray of shape (n_samples,), default=None
+        Weight of each row in the means and in the inertia.
+    max_iter : int, default=300
+    tol : float, default=0.0
+        Stop once Σ ‖new centre − old centre‖² is at most this. Absolute: scale it beforehand.
+    order : {"given", "random"}, default="given"
+        "random" ignores priorities and draws a new order in each iteration, as in [2]_.
+    random_state : int, RandomState or None, default=None
+        For ``order="random"``.
+    n_threads : int, default=None
+        None for as many as scikit-learn would use.
+    on_round : callable, default=None
+        Called with the `Round` of each iteration.
+
+    Returns
+    -------
+    Run
+
+    Notes
+    -----
+    Stops when no label changes, when the centres stay within ``tol``, or after ``max_iter``
+    iterations: with conflicting pairs labels may cycle, and with ``order="random"`` they may change
+    for ever. Unless no label changed, the rows are assigned once more (in the last order) so that
+    labels agree with the centres returned. A cluster left empty restarts at the row farthest from
+    its own centre. Without pairs this is scikit-learn's ``KMeans(algorithm="lloyd")`` with the same
+    start: same labels, inertia, centres and number of iterations.
+
+    Beside plain k-means an iteration costs O(n_pairs) and a pass over the rows named in pairs;
+    memory grows by some 40 bytes per such row, and nothing of size n_samples × n_clusters exists.
+
+    References
+    ----------
+    .. [1] M. Okabe and S. Yamada, "Clustering by Learning Constraints Priorities".
+    .. [2] M. Okabe and S. Yamada, "Clustering with Extended Constraints by Co-Training".
+    """
+    n_clusters = len(centers_init)
+    kept, pairs = _among_themselves(np.asarray(pairs).reshape(-1, 2), X.shape[0])
+    sign = np.asarray(sign).astype(np.int8)
+    if order == "random":
+        random_state = check_random_state(random_state)
+    # Sorted once: Algorithm 2 repeats its line 5, but the priorities do not change within a run.
+    visits = np.arange(len(pairs)) if priority is None else _descending(priority)
+    placed = np.empty(len(kept), dtype=np.int32)
+
+    with (
+        one_blas_thread(),
+        NearestCenters(
+            X, n_clusters, sample_weight=sample_weight, kept=kept, n_threads=n_threads
+        ) as rows,
+    ):
+
+        def assign(centers: np.ndarray) -> Assigned:
+            free = rows.sweep(centers)
+            if not len(kept):
+                return free
+            placed.fill(FREE)
+            place_pairs(rows.nearest, rows.second, rows.gap, pairs, sign, visits, placed)
+            linked = rows.add(placed, centers)
+            return Assigned(free.n_changed + linked.n_changed, free.inertia + linked.inertia)
+
+        centers = centers_init
+        history: list[Round] = []
+        unchanged = converged = False
+        for _ in range(max_iter):
+            began = time.perf_counter()
+            if order == "random":
+                visits = random_state.permutation(len(pairs))
+            assigned = assign(centers)
+            previous, centers = centers, rows.means(centers)
+            shift = float(((centers - previous) ** 2).sum())
+            record = Round(
+                assigned.inertia,
+                assigned.n_changed,
+                count_broken(pairs, sign, placed),
+                shift,
+                time.perf_counter() - began,
+            )
+            history.append(record)
+            if on_round is not None:
+                on_round(record)
+            unchanged = assigned.n_changed == 0
+            converged = unchanged or shift <= tol
+            if converged:
+                break
+        if not unchanged:
+            assign(centers)
+        return Run(
+            rows.labels, centers, rows.inertia(centers), len(history), converged, history
+        )
+
+
+def _among_themselves(pairs: np.ndarray, n_samples: int) -> tuple[np.ndarray, np.ndarray]:
+    """Rows that occur in pairs, ascending, and the pairs as positions among them."""
+    # Marks instead of a sort: this runs once per round of an ensemble.
+    position = np.zeros(n_samples, dtype=np.int32)
+    position[pairs] = 1
+    rows = np.flatnonzero(position)
+    position[rows] = np.arange(len(rows), dtype=np.int32)
+    return rows, position[pairs]
+
+
+def _descending(priority: np.ndarray) -> np.ndarray:
+    return np.argsort(-np.asarray(priority), kind="stable")

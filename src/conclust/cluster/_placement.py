@@ -1,0 +1,461 @@
+"""The assignment step of hard constrained k-means: cheap, and no cannot-link inside a cluster."""
+
+from dataclasses import dataclass
+from enum import StrEnum
+from functools import cached_property
+from typing import Any, NamedTuple
+
+import numpy as np
+import numpy.typing as npt
+from scipy.optimize import Bounds, LinearConstraint, linear_sum_assignment, milp
+from scipy.sparse import coo_array, csr_array, eye_array, kron
+
+from conclust._kernels import colouring
+from conclust._kernels.colouring import FOUND, NONE, UNKNOWN
+from conclust._kernels.placement import (
+    FREE,
+    ROUNDING,
+    broken_weight,
+    extend,
+    find_parents,
+    fold_leaves,
+    improve,
+    place_greedily,
+    repair,
+    unfold_leaves,
+)
+
+IntArray = npt.NDArray[np.int64]
+FloatArray = npt.NDArray[np.float64]
+
+# Budgets count elementary steps, not seconds, so that answers do not depend on the machine.
+# Kempe chains longer than this rarely pay, and cost as much to look at as a whole sweep.
+MAX_CHAIN = 64
+IMPROVE_BUDGET = 400_000_000  # links looked at: about 1 s
+SHORT_REPAIR = 4_000_000  # moves compared: 10 ms, more than 2 000 steps unless the case is large
+LONG_REPAIR = 400_000_000
+CLIQUE_BUDGET = 100_000
+COLOUR_BUDGET = 200_000_000  # times vertices
+# The integer programme has one binary variable per unit and cluster.
+MAX_SOLVER_VARIABLES = 1_000
+RELAX_REPAIR = 40_000_000
+SOLVER_INFEASIBLE = 2  # scipy's status of a programme proved to have no solution
+
+NOTHING = np.empty(0, np.int64)
+
+
+class Outcome(StrEnum):
+    """What `place` can say about the links."""
+
+    FEASIBLE = "feasible"  # every link kept
+    RELAXED = "relaxed"  # some broken, as allowed
+    INFEASIBLE = "infeasible"  # proved: no placement keeps them all
+    UNKNOWN = "unknown"  # none found, none excluded
+
+
+class Placement(NamedTuple):
+    """Where the units went.
+
+    `labels` is the best placement found, whatever the outcome: with INFEASIBLE or UNKNOWN it
+    breaks links and is no answer. `rung` is the highest step of the ladder that was needed.
+    """
+
+    labels: IntArray  # (n_units,)
+    cost: float  # summed over units
+    broken: IntArray  # rows of `apart` whose two units share a cluster
+    outcome: Outcome
+    rung: str
+    witness: IntArray  # INFEASIBLE: units whose links alone exclude a placement; else empty
+
+
+@dataclass(frozen=True, eq=False)
+class ApartGraph:
+    """Which units must not share a cluster, prepared once for many placements.
+
+    Attributes
+    ----------
+    apart : ndarray of shape (n_links, 2)
+        Pairs of units, first < second, each once.
+    apart_weight : ndarray of shape (n_links,)
+        What breaking each link costs; positive.
+    n_units : int
+    """
+
+    apart: IntArray
+    apart_weight: FloatArray
+    n_units: int
+
+    @cached_property
+    def _links(self) -> tuple[IntArray, IntArray, FloatArray]:
+        both = np.concatenate([self.apart, self.apart[:, ::-1]])
+        weight = np.concatenate([self.apart_weight, self.apart_weight])
+        matrix = coo_array((weight, (both[:, 0], both[:, 1])), (self.n_units, self.n_units)).tocsr()
+        matrix.sort_indices()
+        return matrix.indptr.astype(np.int64), matrix.indices.astype(np.int64), matrix.data
+
+    @property
+    def indptr(self) -> IntArray:
+        """(n_units + 1,) row starts of the symmetric CSR."""
+        return self._links[0]
+
+    @property
+    def indices(self) -> IntArray:
+        """(2 n_links,) linked units, sorted in each row."""
+        return self._links[1]
+
+    @property
+    def weight(self) -> FloatArray:
+        """(2 n_links,) weights along `indices`."""
+        return self._links[2]
+
+    @cached_property
+    def _parts(self) -> tuple[IntArray, IntArray, npt.NDArray[np.bool_]]:
+        component = np.empty(self.n_units, np.int64)
+        side = np.empty(self.n_units, np.int64)
+        odd = np.empty(self.n_units, np.bool_)
+        n_components = colouring.two_colour(self.indptr, self.indices, component, side, odd)
+        return component, side, odd[:n_components]
+
+    @property
+    def component(self) -> IntArray:
+        """(n_units,) connected component of each unit."""
+        return self._parts[0]
+
+    @property
+    def side(self) -> IntArray:
+        """(n_units,) a two-colouring of the components that have one."""
+        return self._parts[1]
+
+    @property
+    def odd(self) -> npt.NDArray[np.bool_]:
+        """(n_components,) whether a component has an odd cycle."""
+        return self._parts[2]
+
+    @cached_property
+    def _peeling(self) -> tuple[IntArray, IntArray, IntArray, "ApartGraph"]:
+        inside = np.ones(self.n_units, np.bool_)
+        peeled = colouring.core(self.indptr, self.indices, 2, inside)
+        parent = np.empty(len(peeled), np.int64)
+        find_parents(self.indptr, self.indices, peeled, parent)
+        units = np.flatnonzero(inside)
+        return peeled, parent, units, self if inside.all() else self.restricted(units)
+
+    @property
+    def peeled(self) -> IntArray:
+        """Units outside the 2-core (free units and trees hanging on the core), leaves first."""
+        return self._peeling[0]
+
+    @property
+    def parent(self) -> IntArray:
+        """The neighbour each peeled unit hangs on; -1 for none."""
+        return self._peeling[1]
+
+    @property
+    def core_units(self) -> IntArray:
+        """Units of the 2-core."""
+        return self._peeling[2]
+
+    @property
+    def core(self) -> "ApartGraph":
+        """The graph of the 2-core, its units numbered along `core_units`."""
+        return self._peeling[3]
+
+    def restricted(self, units: IntArray) -> "ApartGraph":
+        """Return the links among some units, renumbered in the order given."""
+        number = np.full(self.n_units, -1, np.int64)
+        number[units] = np.arange(len(units))
+        ends = number[self.apart]
+        inside = (ends >= 0).all(axis=1)
+        return ApartGraph(np.sort(ends[inside], axis=1), self.apart_weight[inside], len(units))
+
+    def broken(self, labels: IntArray) -> IntArray:
+        """Return the rows of `apart` whose two units share a cluster."""
+        return np.flatnonzero(labels[self.apart[:, 0]] == labels[self.apart[:, 1]])
+
+    def broken_weight(self, labels: IntArray) -> FloatArray:
+        """(n_components,) weight of the broken links of each component."""
+        broken = np.empty(len(self.odd))
+        broken_weight(self.indptr, self.indices, self.weight, self.component, labels, broken)
+        return broken
+
+
+class _Found(NamedTuple):
+    labels: IntArray
+    outcome: Outcome
+    rung: str
+    witness: IntArray = NOTHING
+
+
+# From the cheapest to the dearest; `rung` reports the last one reached.
+RUNGS = ("tree", "two-colouring", "greedy", "repair", "colouring", "solver", "relaxed")
+
+
+def place(
+    cost: Any,
+    graph: ApartGraph,
+    *,
+    previous: IntArray | None = None,
+    relax: bool = False,
+    time_limit: float = 10.0,
+) -> Placement:
+    """Give every unit a cluster, keep linked units apart, and make the total cost small.
+
+    Parameters
+    ----------
+    cost : array-like of shape (n_units, n_clusters)
+        Cost of each unit in each cluster, finite: the squared distances of its members, summed.
+    graph : ApartGraph
+        The units that must not share a cluster.
+    previous : ndarray of shape (n_units,), default=None
+        An earlier placement, the last iteration's. The result is never worse: not by broken
+        weight, nor, at equal broken weight, by cost. Where nothing cheaper is found, it stays.
+    relax : bool, default=False
+        When the links cannot all be kept, break the least weight found.
+    time_limit : float, default=10.0
+        Seconds for the integer programme, which few cases reach.
+
+    Returns
+    -------
+    Placement
+        Nothing is raised for links that cannot be kept: see `outcome`.
+
+    Notes
+    -----
+    Minimum-cost colouring of a graph is NP-hard; the steps are a ladder, cheapest first.
+
+    1. Units without links take their cheapest cluster; trees of links, alone or hanging on the
+       rest, are placed at least cost by dynamic programming. Both are exact.
+    2. Two clusters: each connected component has two placements; the cheaper one. Exact.
+    3. Most constrained unit first, ties by regret, each to its cheapest allowed cluster.
+    4. Moves, evictions and swaps along Kempe chains, as long as they mend a link or save cost.
+       The same from `previous`; each connected component keeps the better result.
+    5. Only for components that still break a link: tabu repair; then exact colouring of the part
+       where every unit has at least n_clusters links (the rest always fits), which finds a
+       placement or proves that there is none; then, if small, an integer programme.
+    """
+    cost = np.ascontiguousarray(cost, dtype=np.float64)
+    n_units, n_clusters = cost.shape
+    labels = np.zeros(n_units, np.int64)
+    if n_clusters == 1:
+        found = _Found(labels, Outcome.FEASIBLE, RUNGS[0])
+        if len(graph.apart):
+            found = found._replace(outcome=Outcome.INFEASIBLE, witness=graph.apart[0])
+        return _report(found, cost, graph, relax)
+    if len(graph.core_units) < n_units:
+        cost_folded = cost.copy()
+        fold_leaves(graph.peeled, graph.parent, cost_folded)
+    else:
+        cost_folded = cost
+    found = _Found(labels, Outcome.FEASIBLE, RUNGS[0])
+    if len(graph.core_units):
+        units = graph.core_units
+        inner = _place_core(
+            cost_folded[units],
+            graph.core,
+            previous=None if previous is None else np.asarray(previous, np.int64)[units],
+            relax=relax,
+            time_limit=time_limit,
+        )
+        labels[units] = inner.labels
+        found = inner._replace(labels=labels, witness=units[inner.witness])
+    unfold_leaves(graph.peeled, graph.parent, cost_folded, labels)
+    return _report(found, cost, graph, relax)
+
+
+def _report(found: _Found, cost: FloatArray, graph: ApartGraph, relax: bool) -> Placement:
+    total = float(_cost_of(cost, found.labels).sum())
+    broken = graph.broken(found.labels)
+    if relax and len(broken):
+        return Placement(found.labels, total, broken, Outcome.RELAXED, "relaxed", NOTHING)
+    return Placement(found.labels, total, broken, found.outcome, found.rung, found.witness)
+
+
+def _place_core(
+    cost: FloatArray,
+    graph: ApartGraph,
+    *,
+    previous: IntArray | None,
+    relax: bool,
+    time_limit: float,
+) -> _Found:
+    """Place the 2-core: steps 2 to 5 of `place`."""
+    if cost.shape[1] == 2:
+        labels, rung = _choose_sides(cost, graph), "two-colouring"
+    else:
+        labels, rung = np.empty(graph.n_units, np.int64), "greedy"
+        place_greedily(cost, graph.indptr, graph.indices, graph.weight, labels)
+        labels = _improved(cost, graph, labels)
+    if previous is not None:
+        labels = _better(cost, graph, labels, _improved(cost, graph, previous))
+    found = _Found(labels, Outcome.FEASIBLE, rung)
+    clashing = np.flatnonzero(graph.broken_weight(labels))
+    # `previous` has been up the ladder once, and no step breaks more than it did.
+    if len(clashing) == 0 or (relax and previous is not None):
+        return found
+    for component in clashing:
+        units = np.flatnonzero(graph.component == component)
+        part = graph.restricted(units)
+        inner = _settle(cost[units], part, labels[units], time_limit)
+        if inner.outcome != Outcome.FEASIBLE and relax:
+            inner = _relax(cost[units], part, inner.labels, time_limit)
+        labels[units] = inner.labels
+        rung = max(found.rung, inner.rung, key=RUNGS.index)
+        if inner.outcome == Outcome.INFEASIBLE and not relax:
+            return _Found(labels, inner.outcome, rung, units[inner.witness])
+        unknown = Outcome.UNKNOWN in (inner.outcome, found.outcome)
+        found = _Found(labels, Outcome.UNKNOWN if unknown else Outcome.FEASIBLE, rung)
+    return found
+
+
+def _choose_sides(cost: FloatArray, graph: ApartGraph) -> IntArray:
+    """Turn each component's two-colouring the cheaper way round."""
+    straight = _sum_by_component(graph, _cost_of(cost, graph.side))
+    turned = _sum_by_component(graph, _cost_of(cost, 1 - graph.side))
+    return graph.side ^ (turned < straight)[graph.component]
+
+
+def _settle(cost: FloatArray, graph: ApartGraph, labels: IntArray, time_limit: float) -> _Found:
+    """Mend the broken links of one connected component, or prove that it cannot be done."""
+    # Whole numbers: sums are exact, and a link of little weight is as hard as a heavy one.
+    ones = np.ones(len(graph.indices))
+    labels = labels.copy()
+    if repair(cost, graph.indptr, graph.indices, ones, SHORT_REPAIR, 1, labels) == 0.0:
+        return _Found(_improved(cost, graph, labels), Outcome.FEASIBLE, "repair")
+    verdict, coloured, witness = _colour(cost, graph)
+    if verdict == NONE:
+        return _Found(labels, Outcome.INFEASIBLE, "colouring", witness)
+    if verdict == FOUND:
+        coloured = _improved(cost, graph, coloured)
+        verdict, solved = _solve(cost, graph, time_limit)
+        if verdict == FOUND:
+            coloured = _better(cost, graph, solved, coloured)
+        return _Found(coloured, Outcome.FEASIBLE, "colouring")
+    # The costs draw the search to the same corner again and again: look without them.
+    no_cost = np.zeros_like(cost)
+    if repair(no_cost, graph.indptr, graph.indices, ones, LONG_REPAIR, 1, labels) == 0.0:
+        return _Found(_improved(cost, graph, labels), Outcome.FEASIBLE, "repair")
+    verdict, solved = _solve(cost, graph, time_limit)
+    if verdict == FOUND:
+        return _Found(solved, Outcome.FEASIBLE, "solver")
+    if verdict == NONE:
+        return _Found(labels, Outcome.INFEASIBLE, "solver", np.arange(graph.n_units))
+    return _Found(labels, Outcome.UNKNOWN, "solver")
+
+
+def _colour(cost: FloatArray, graph: ApartGraph) -> tuple[int, IntArray, IntArray]:
+    """Colour one component exactly; return the verdict, the labels, and why there are none."""
+    n_clusters = cost.shape[1]
+    inside = np.ones(graph.n_units, np.bool_)
+    peeled = colouring.core(graph.indptr, graph.indices, n_clusters, inside)
+    units = np.flatnonzero(inside)
+    core = graph.restricted(units)
+    labels = np.full(graph.n_units, FREE)
+    for component in range(len(core.odd)):
+        alive = core.component == component
+        verdict, colours, witness = _colour_connected(core, alive, n_clusters)
+        if verdict != FOUND:
+            return verdict, labels, units[witness]
+        # Colours have no names: match them to the clusters at least cost.
+        prices = np.zeros((n_clusters, n_clusters))
+        np.add.at(prices, colours[alive], cost[units[alive]])
+        labels[units[alive]] = linear_sum_assignment(prices)[1][colours[alive]]
+    # A removed unit had fewer than n_clusters neighbours left: one cluster at least is open.
+    extend(cost, graph.indptr, graph.indices, peeled[::-1].copy(), labels)
+    return FOUND, labels, NOTHING
+
+
+def _colour_connected(
+    graph: ApartGraph, alive: npt.NDArray[np.bool_], n_colours: int
+) -> tuple[int, IntArray, IntArray]:
+    """Look for the short reasons against a colouring, then for a colouring."""
+    colours = np.full(graph.n_units, FREE)
+    if n_colours == 2:
+        cycle = np.empty(graph.n_units, np.int64)
+        length = colouring.odd_cycle(graph.indptr, graph.indices, alive, cycle)
+        if length:
+            return NONE, colours, cycle[:length]
+    clique = np.empty(n_colours + 1, np.int64)
+    if FOUND == colouring.find_clique(
+        graph.indptr, graph.indices, alive, n_colours + 1, CLIQUE_BUDGET, clique
+    ):
+        return NONE, colours, clique
+    budget = COLOUR_BUDGET // graph.n_units
+    verdict = colouring.colour(graph.indptr, graph.indices, alive, n_colours, budget, colours)
+    return verdict, colours, np.flatnonzero(alive)
+
+
+def _solve(cost: FloatArray, graph: ApartGraph, time_limit: float) -> tuple[int, IntArray]:
+    """Place one small component at least cost, by an integer programme.
+
+    x[u, c] = 1 when unit u is in cluster c; minimise Σ cost[u, c] x[u, c] with Σ_c x[u, c] = 1
+    for every unit, and x[u, c] + x[v, c] <= 1 for every link uv and cluster c.
+    """
+    n_units, n_clusters = cost.shape
+    if cost.size > MAX_SOLVER_VARIABLES:
+        return UNKNOWN, NOTHING
+    scale = float(np.abs(cost).max()) or 1.0  # the solver's tolerances are absolute
+    answer = milp(
+        cost.ravel() / scale,
+        integrality=1,
+        bounds=Bounds(0, 1),
+        constraints=[
+            LinearConstraint(_one_cluster_each(n_units, n_clusters), 1, 1),
+            LinearConstraint(_both_ends(graph, n_clusters), -np.inf, 1),
+        ],
+        options={"time_limit": time_limit},
+    )
+    if answer.x is None:
+        return (NONE if answer.status == SOLVER_INFEASIBLE else UNKNOWN), NOTHING
+    return FOUND, answer.x.reshape(n_units, n_clusters).argmax(axis=1)
+
+
+def _one_cluster_each(n_units: int, n_clusters: int) -> csr_array:
+    """Row u sums x[u, :]."""
+    return csr_array(kron(eye_array(n_units), np.ones((1, n_clusters))))
+
+
+def _both_ends(graph: ApartGraph, n_clusters: int) -> csr_array:
+    """Row (link uv, c) sums x[u, c] + x[v, c]."""
+    n_links = len(graph.apart)
+    ends = (np.repeat(np.arange(n_links), 2), graph.apart.ravel())
+    incidence = coo_array((np.ones(2 * n_links), ends), (n_links, graph.n_units))
+    return csr_array(kron(incidence, eye_array(n_clusters)))
+
+
+def _relax(cost: FloatArray, graph: ApartGraph, labels: IntArray, time_limit: float) -> _Found:
+    """Break the least weight found in one component whose links cannot all be kept."""
+    labels = labels.copy()
+    for seed in (1, 2, 3):
+        repair(cost, graph.indptr, graph.indices, graph.weight, RELAX_REPAIR, seed, labels)
+    return _Found(_improved(cost, graph, labels), Outcome.RELAXED, "relaxed")
+
+
+def _improved(cost: FloatArray, graph: ApartGraph, labels: IntArray) -> IntArray:
+    """Go down from `labels` by moves, evictions and Kempe chains, largest possible gain first."""
+    labels = labels.copy()
+    order = np.argsort(cost.min(axis=1) - _cost_of(cost, labels), kind="stable")
+    improve(
+        cost, graph.indptr, graph.indices, graph.weight, order, MAX_CHAIN, IMPROVE_BUDGET, labels
+    )
+    return labels
+
+
+def _better(cost: FloatArray, graph: ApartGraph, labels: IntArray, kept: IntArray) -> IntArray:
+    """Take each component from the better labelling: less broken weight, then less cost.
+
+    Links never leave a component, so the choices are free; a tie goes to `kept`.
+    """
+    broken, kept_broken = graph.broken_weight(labels), graph.broken_weight(kept)
+    price = _sum_by_component(graph, _cost_of(cost, labels))
+    kept_price = _sum_by_component(graph, _cost_of(cost, kept))
+    cheaper = price < kept_price - ROUNDING * np.abs(kept_price)
+    wins = (broken < kept_broken) | ((broken == kept_broken) & cheaper)
+    return np.where(wins[graph.component], labels, kept)
+
+
+def _cost_of(cost: FloatArray, labels: IntArray) -> FloatArray:
+    return cost[np.arange(len(labels)), labels]
+
+
+def _sum_by_component(graph: ApartGraph, values: FloatArray) -> FloatArray:
+    return np.bincount(graph.component, weights=values, minlength=len(graph.odd))

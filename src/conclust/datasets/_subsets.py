@@ -1,0 +1,73 @@
+"""The sets the papers cut from others, and views put side by side."""
+
+import html
+import re
+from collections.abc import Callable
+from functools import partial
+
+import numpy as np
+import scipy.sparse as sp
+
+from conclust.datasets._content import Content
+
+_COMMENT_OR_TAG = re.compile(r"<!--.*?-->|<[^>]*>", re.DOTALL)
+_WORD = r"\b[a-z]{2,}\b"
+
+
+def keep_labels(whole: Content, *, labels: str) -> Content:
+    """The rows of some classes, in the order they have."""
+    return _rows(whole, np.flatnonzero(np.isin(whole.labels, list(labels))))
+
+
+def first_per_label(whole: Content, *, n_rows: int) -> Content:
+    """The first rows of each class, in the order they have."""
+    firsts = [np.flatnonzero(whole.labels == label)[:n_rows] for label in np.unique(whole.labels)]
+    return _rows(whole, np.sort(np.concatenate(firsts)))
+
+
+def with_row_number(whole: Content) -> Content:
+    """The row number, from 1, before the first feature."""
+    numbers = np.arange(1.0, len(whole.labels) + 1)
+    data = np.column_stack([numbers, whole.data])
+    return Content(data, whole.labels, ["id", *whole.feature_names])
+
+
+def side_by_side(*views: Content) -> Content:
+    """Tables of the same rows as one multi-view set."""
+    first = views[0]
+    if any(not np.array_equal(view.labels, first.labels) for view in views):
+        raise ValueError("These views do not have the same rows: their labels differ.")
+    return Content([v.data for v in views], first.labels, [v.feature_names for v in views])
+
+
+def weighted_words(pages: Content) -> Content:
+    """Texts as tf-idf rows of unit length: tags, symbols and stop words removed."""
+    from sklearn.feature_extraction.text import TfidfVectorizer  # slow to import, rarely needed
+
+    data, words = [], []
+    for texts in pages.data:
+        vectorizer = TfidfVectorizer(
+            preprocessor=_plain_text, token_pattern=_WORD, stop_words="english"
+        )
+        data.append(sp.csr_array(vectorizer.fit_transform(texts)))
+        words.append(vectorizer.get_feature_names_out().tolist())
+    return Content(data, pages.labels, words, pages.ids)
+
+
+def _plain_text(page: str) -> str:
+    return html.unescape(_COMMENT_OR_TAG.sub(" ", page)).lower()
+
+
+def _rows(whole: Content, rows: np.ndarray) -> Content:
+    return Content(whole.data[rows], whole.labels[rows], whole.feature_names)
+
+
+RECIPES: dict[str, Callable[..., Content]] = {
+    "digits389": partial(keep_labels, labels="389"),
+    "pendigits3689": partial(keep_labels, labels="3689"),
+    "letters_ijlt": partial(keep_labels, labels="IJLT"),
+    "handwrittendigit": partial(first_per_label, n_rows=400),
+    "glass_10": with_row_number,
+    "mfeat": side_by_side,
+    "webkb": weighted_words,
+}

@@ -1,0 +1,119 @@
+"""The rules of the house that no single module can check."""
+
+import ast
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+import conclust
+
+SOURCE = Path(conclust.__file__).parent
+
+# Data flows down this list, so a module imports only from rows above its own (and its own).
+# Names starting with an underscore are shared foundations.
+LAYERS = [
+    ["__init__"],
+    ["exceptions", "_atomic", "_kernels"],
+    ["_sklearn"],
+    ["constraints"],
+    ["_validation"],
+    ["cluster", "hierarchy", "metric_learning"],
+    ["ensemble"],
+    ["metrics", "model_selection", "datasets", "plotting"],
+    ["active", "distributed", "testing", "_show_versions"],
+    ["studio", "cli", "__main__"],
+]
+LEVEL = {name: level for level, names in enumerate(LAYERS) for name in names}
+
+
+def part_of(path: Path) -> str:
+    return path.relative_to(SOURCE).parts[0].removesuffix(".py")
+
+
+def imports_of(path: Path) -> set[str]:
+    """The parts of conclust that a file imports at run time, inside functions or out."""
+    tree = ast.parse(path.read_text(encoding="utf-8"))
+    typing_only = {
+        id(node)
+        for branch in ast.walk(tree)
+        if isinstance(branch, ast.If) and "TYPE_CHECKING" in ast.unparse(branch.test)
+        for node in ast.walk(branch)
+    }
+    names = set()
+    for node in ast.walk(tree):
+        if id(node) in typing_only:
+            continue
+        if isinstance(node, ast.ImportFrom) and node.module:
+            assert node.level == 0, f"{path}: relative import"
+            if node.module == "conclust":
+                names |= {f"conclust.{alias.name}" for alias in node.names}
+            else:
+                names.add(node.module)
+        elif isinstance(node, ast.Import):
+            names |= {alias.name for alias in node.names}
+    parts = {name.split(".")[1] for name in names if name.startswith("conclust.")}
+    return {conclust._HOMES.get(part, part) for part in parts}
+
+
+@pytest.mark.parametrize("path", sorted(SOURCE.rglob("*.py")), ids=lambda p: str(p.relative_to(SOURCE)))
+def test_imports_point_one_way(path):
+    part = part_of(path)
+    for imported in imports_of(path) - {part, "__version__"}:
+        assert LEVEL[imported] < LEVEL[part], f"{part} may not import {imported}"
+
+
+def test_kernels_import_nothing_of_ours():
+    for path in (SOURCE / "_kernels").glob("*.py"):
+        assert imports_of(path) <= {"_kernels"}, path
+
+
+def test_private_names_of_scikit_learn_stand_in_one_place():
+    for path in SOURCE.rglob("*.py"):
+        if path.name == "_sklearn.py":
+            continue
+        for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
+            if isinstance(node, ast.ImportFrom) and (node.module or "").startswith("sklearn"):
+                private = [a.name for a in node.names if a.name.startswith("_")]
+                private += [p for p in node.module.split(".") if p.startswith("_")]
+                assert not private, f"{path.name} imports {private}: add it to _sklearn.py"
+
+
+def run(code: str, **environment: str) -> str:
+    result = subprocess.run(
+        [sys.executable, "-c", code], capture_output=True, text=True, env=_env(environment)
+    )
+    assert result.returncode == 0, result.stderr
+    return result.stdout
+
+
+def _env(extra):
+    import os
+
+    return {**os.environ, **extra}
+
+
+def test_import_is_light():
+    heavy = ["numba", "pandas", "dask", "matplotlib", "starlette", "sklearn", "scipy", "numpy", "rich"]
+    out = run(f"import sys, conclust; print([m for m in {heavy} if m in sys.modules])")
+    assert out.strip() == "[]"
+
+
+def test_every_public_name_is_listed_and_loads():
+    for name in conclust.__all__:
+        assert name in dir(conclust)
+        assert getattr(conclust, name) is not None
+    with pytest.raises(AttributeError, match="no attribute 'Nonsense'"):
+        _ = conclust.Nonsense
+
+
+def test_show_versions(capsys):
+    conclust.show_versions()
+    out = capsys.readouterr().out
+    assert f"conclust: {conclust.__version__}" in out
+    assert "scikit-learn: " in out
+
+
+def test_typed():
+    assert (SOURCE / "py.typed").is_file()
