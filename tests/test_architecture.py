@@ -23,7 +23,8 @@ LAYERS = [
     ["ensemble"],
     ["metrics", "model_selection", "datasets", "plotting"],
     ["active", "distributed", "testing", "_show_versions"],
-    ["studio", "cli", "__main__"],
+    ["studio", "cli"],
+    ["__main__"],
 ]
 LEVEL = {name: level for level, names in enumerate(LAYERS) for name in names}
 

@@ -1,11 +1,13 @@
 """The one door: data, constraints and parameters are checked here, once, at the top of `fit`."""
 
+import warnings
 from typing import Any
 
 import numpy as np
 
 from conclust._sklearn import check_sample_weight, validate_data
 from conclust.constraints import Constraints
+from conclust.exceptions import ConstraintsIgnoredWarning
 
 
 def check_inputs(
@@ -14,9 +16,8 @@ def check_inputs(
     constraints: Any,
     *,
     n_clusters: int | None = None,
+    relative: bool = False,
     accept_sparse: str | bool = "csr",
-    order: str | None = "C",
-    copy: bool = False,
 ) -> tuple[Any, Constraints]:
     """Bring the arguments of `fit` to their normal forms.
 
@@ -28,9 +29,9 @@ def check_inputs(
     constraints : Constraints or None
     n_clusters : int, default=None
         Checked against the number of rows when given.
+    relative : bool, default=False
+        Whether the method uses relative statements; if not, a warning says they are ignored.
     accept_sparse : str or bool, default="csr"
-    order : {"C", "F"} or None, default="C"
-    copy : bool, default=False
 
     Returns
     -------
@@ -45,8 +46,7 @@ def check_inputs(
         X,
         accept_sparse=accept_sparse,
         dtype=[np.float64, np.float32],
-        order=order,
-        copy=copy,
+        order="C",
         accept_large_sparse=False,
     )
     if n_clusters is not None and n_clusters > X.shape[0]:
@@ -54,7 +54,15 @@ def check_inputs(
             f"n_samples={X.shape[0]} should be >= n_clusters={n_clusters}: "
             "there cannot be more clusters than rows."
         )
-    return X, as_constraints(constraints, X.shape[0])
+    constraints = as_constraints(constraints, X.shape[0])
+    if not relative and len(constraints.relative):
+        warnings.warn(
+            f"{type(estimator).__name__} uses must-links and cannot-links only; the "
+            f"{len(constraints.relative)} relative statements are ignored.",
+            ConstraintsIgnoredWarning,
+            stacklevel=4,
+        )
+    return X, constraints
 
 
 def check_new_rows(estimator: Any, X: Any, *, dtype: Any, accept_sparse: str | bool = "csr") -> Any:

@@ -6,9 +6,10 @@
     ├── InvalidConstraintsError       malformed statements: wrong shape, unknown id, self-link
     ├── InfeasibleConstraintsError    well-formed, but k clusters cannot keep them all
     │   └── InconsistentConstraintsError   … whatever the number of clusters
-    └── DatasetNotFoundError          a data set that is neither at hand nor fetchable
+    └── DatasetNotFoundError          a data set neither at hand nor fetchable
     ConclustWarning
     ├── ConstraintsViolatedWarning    a fit broke statements it was allowed to break
+    ├── ConstraintsIgnoredWarning     statements of a kind the method does not use
     └── DegenerateClusteringWarning   fewer clusters than asked for
 """
 
@@ -57,6 +58,10 @@ class ConclustWarning(UserWarning):
 
 class ConstraintsViolatedWarning(ConclustWarning):
     """A fit broke statements, as its parameters allow; the message says how many."""
+
+
+class ConstraintsIgnoredWarning(ConclustWarning):
+    """Statements of a kind that the method does not use; the message names methods that do."""
 
 
 class DegenerateClusteringWarning(ConclustWarning):

@@ -361,7 +361,7 @@ def colour(indptr, indices, alive, n_colours, budget, colours):
     indptr, indices         int64   in    CSR of the graph, indices sorted in each row
     alive           (n,)    bool    in    vertices to look at, best one connected component
     n_colours               int     in    colours allowed
-    budget                  int     in    most colours to try on a vertex; each costs O(n + degree)
+    budget                  int     in    most colours to try on a vertex
     colours         (n,)    int64   out   0..n_colours-1, FREE where not alive or not FOUND
 
     Returns FOUND, NONE (no colouring exists) or UNKNOWN (budget spent).
@@ -380,32 +380,46 @@ def colour(indptr, indices, alive, n_colours, budget, colours):
             n_alive += 1
     if n_alive == 0:
         return FOUND
-    shown = np.zeros((n, n_colours), np.int32)  # neighbours of each vertex, by colour
-    saturation = np.zeros(n, np.int64)  # colours shown at least once
     stack = np.empty(n_alive, np.int64)
-    used = np.zeros(n_alive + 1, np.int64)  # colours in use below each level of the stack
     n_fixed = _greedy_clique(indptr, indices, alive, degree, stack)
     if n_fixed > n_colours:
         return NONE
+    used = np.zeros(n_alive + 1, np.int64)  # colours in use below each level of the stack
+    shown = np.zeros((n, n_colours), np.int32)  # neighbours of each vertex, by colour
+    saturation = np.zeros(n, np.int64)  # colours shown at least once
+    # The vertices without colour, in one doubly linked list for each saturation.
+    head = np.full(n_colours + 1, -1, np.int64)
+    after = np.full(n, -1, np.int64)
+    before = np.full(n, -1, np.int64)
+    for v in range(n):
+        if alive[v]:
+            _link(head, after, before, 0, v)
     for depth in range(n_fixed):
-        _paint(indptr, indices, stack[depth], depth, 1, colours, shown, saturation)
+        v = stack[depth]
+        _unlink(head, after, before, saturation[v], v)
+        colours[v] = depth
+        _show(indptr, indices, alive, v, 1, colours, shown, saturation, head, after, before)
         used[depth + 1] = depth + 1
     depth = n_fixed
     if depth < n_alive:
-        stack[depth] = _most_saturated(alive, colours, saturation, degree)
+        stack[depth] = _most_saturated(head, after, degree)
     spent = 0
     while depth < n_alive:
         v = stack[depth]
         # On the way back v still wears the colour that failed: take it off, try the next.
         tried = colours[v]
-        if tried != FREE:
-            _paint(indptr, indices, v, tried, -1, colours, shown, saturation)
+        if tried == FREE:
+            _unlink(head, after, before, saturation[v], v)
+        else:
+            _show(indptr, indices, alive, v, -1, colours, shown, saturation, head, after, before)
         chosen = FREE
         for c in range(tried + 1, min(used[depth] + 1, n_colours)):
             if shown[v, c] == 0:
                 chosen = c
                 break
+        colours[v] = chosen
         if chosen == FREE:
+            _link(head, after, before, saturation[v], v)
             if depth == n_fixed:
                 colours[:] = FREE
                 return NONE
@@ -415,37 +429,41 @@ def colour(indptr, indices, alive, n_colours, budget, colours):
         if spent > budget:
             colours[:] = FREE
             return UNKNOWN
-        _paint(indptr, indices, v, chosen, 1, colours, shown, saturation)
+        _show(indptr, indices, alive, v, 1, colours, shown, saturation, head, after, before)
         used[depth + 1] = max(used[depth], chosen + 1)
         depth += 1
         if depth < n_alive:
-            stack[depth] = _most_saturated(alive, colours, saturation, degree)
+            stack[depth] = _most_saturated(head, after, degree)
     return FOUND
 
 
 @jit
-def _paint(indptr, indices, v, c, step, colours, shown, saturation):
-    """Give v colour c (step = 1) or take it away (step = -1), and tell its neighbours."""
-    colours[v] = c if step > 0 else FREE
+def _show(indptr, indices, alive, v, step, colours, shown, saturation, head, after, before):
+    """Tell the neighbours of v that its colour came (step = 1) or goes (step = -1)."""
+    c = colours[v]
     for e in range(indptr[v], indptr[v + 1]):
         w = indices[e]
         shown[w, c] += step
-        if shown[w, c] == max(step, 0):  # the first to show it came, or the last one went
-            saturation[w] += step
+        if not alive[w] or shown[w, c] != max(step, 0):
+            continue  # others show this colour too
+        if colours[w] == FREE:
+            _unlink(head, after, before, saturation[w], w)
+            _link(head, after, before, saturation[w] + step, w)
+        saturation[w] += step
 
 
 @jit
-def _most_saturated(alive, colours, saturation, degree):
-    best = -1
-    for v in range(len(colours)):
-        if not alive[v] or colours[v] != FREE:
-            continue
-        if (
-            best < 0
-            or saturation[v] > saturation[best]
-            or (saturation[v] == saturation[best] and degree[v] > degree[best])
-        ):
+def _most_saturated(head, after, degree):
+    """Return the vertex of largest degree, then lowest number, in the last list with any."""
+    top = len(head) - 1
+    while head[top] < 0:
+        top -= 1
+    best = head[top]
+    v = after[best]
+    while v >= 0:
+        if degree[v] > degree[best] or (degree[v] == degree[best] and v < best):
             best = v
+        v = after[v]
     return best
 
 

@@ -18,35 +18,25 @@ def place_pairs(nearest, second, gap, pairs, sign, order, labels):
     labels       (m,)           int32    inout  FREE on entry
 
     Algorithm 2, lines 5 to 39, of Okabe & Yamada, "Clustering by Learning Constraints Priorities".
-    Every case there asks for the nearest centre or for the nearest but one that is taken, so two
-    ranks per row say all. Where x_i is not strictly nearer than x_j, x_j decides. A pair whose rows
-    are both placed already is passed over, broken or not.
+    Its cases come to one rule. One row of the pair leads: the one already placed or, if neither is,
+    the one strictly nearer to its nearest centre, where it is put (x_j on equality). The other row
+    follows: to the same cluster if linked, to its nearest centre but that one if not. A pair whose
+    rows are both placed already is passed over, broken or not.
     """
     for n in order:
-        i, j = pairs[n]
-        must_link = sign[n] > 0
-        if labels[i] == FREE and labels[j] == FREE:
-            if must_link:
-                labels[i] = nearest[i] if gap[i] < gap[j] else nearest[j]
-                labels[j] = labels[i]
-            elif nearest[i] != nearest[j]:
-                labels[i] = nearest[i]
-                labels[j] = nearest[j]
-            elif gap[i] < gap[j]:
-                labels[i] = nearest[i]
-                labels[j] = second[j]
-            else:
-                labels[i] = second[i]
-                labels[j] = nearest[j]
-        elif labels[j] == FREE:
-            labels[j] = labels[i] if must_link else _nearest_but(labels[i], nearest[j], second[j])
-        elif labels[i] == FREE:
-            labels[i] = labels[j] if must_link else _nearest_but(labels[j], nearest[i], second[i])
-
-
-@jit
-def _nearest_but(taken, nearest, second):
-    return second if nearest == taken else nearest
+        lead, other = pairs[n]
+        if labels[lead] != FREE and labels[other] != FREE:
+            continue
+        if labels[lead] == FREE and (labels[other] != FREE or not gap[lead] < gap[other]):
+            lead, other = other, lead
+        if labels[lead] == FREE:
+            labels[lead] = nearest[lead]
+        if sign[n] > 0:
+            labels[other] = labels[lead]
+        elif nearest[other] == labels[lead]:
+            labels[other] = second[other]
+        else:
+            labels[other] = nearest[other]
 
 
 @jit

@@ -224,6 +224,49 @@ def _least_clash(cost, clash, u):
 
 
 @jit
+def place_softly(cost, indptr, indices, weight, order, price, growth, n_sweeps, labels):
+    """Let units move one by one while the price of a broken link grows from sweep to sweep.
+
+    cost              (n_units, n_clusters)  float64   in
+    indptr, indices                          int64     in       CSR of the graph
+    weight            (nnz,)                 float64   in       along `indices`
+    order             (n_units,)             int64     in       visiting order
+    price, growth                            float     in       first price, factor per sweep
+    n_sweeps                                 int       in       most sweeps
+    labels            (n_units,)             int64     in/out
+
+    A unit takes the cluster with the least cost[u, c] + price * (weight of its links into c). At
+    first the costs speak, in the end the links: where the costs know the answer, and the links
+    are too dense for `place_greedily`, this is the way that keeps in sight of both.
+    """
+    n_units, n_clusters = cost.shape
+    clash = np.zeros(n_clusters, np.float64)
+    waiting = np.ones(n_units, np.bool_)
+    for _ in range(n_sweeps):
+        n_clashing = 0
+        for u in order:
+            if not waiting[u]:
+                continue
+            _add_clashes(indptr, indices, weight, labels, u, clash)
+            home = labels[u]
+            best = home
+            for c in range(n_clusters):
+                if cost[u, c] + price * clash[c] < cost[u, best] + price * clash[best]:
+                    best = c
+            if best != home:
+                labels[u] = best
+                for e in range(indptr[u], indptr[u + 1]):
+                    waiting[indices[e]] = True
+            # Without a broken link a higher price is no reason to move: sleep until woken.
+            waiting[u] = clash[best] > 0.0
+            n_clashing += waiting[u]
+            clash[:] = 0.0
+        if n_clashing == 0:
+            break
+        price *= growth
+
+
+@jit
 def extend(cost, indptr, indices, order, labels):
     """Place the remaining units one by one, each in its cheapest cluster that breaks no link.
 

@@ -21,6 +21,7 @@ from conclust._kernels.placement import (
     fold_leaves,
     improve,
     place_greedily,
+    place_softly,
     repair,
     unfold_leaves,
 )
@@ -31,13 +32,16 @@ FloatArray = npt.NDArray[np.float64]
 # Budgets count elementary steps, not seconds, so that answers do not depend on the machine.
 # Kempe chains longer than this rarely pay, and cost as much to look at as a whole sweep.
 MAX_CHAIN = 64
-IMPROVE_BUDGET = 400_000_000  # links looked at: about 1 s
+IMPROVE_BUDGET = 100_000_000  # links looked at: a few seconds
+# The price of a broken link grows by 1.5^20, over 3 000 times, from a start that leaves most be.
+PRICE_GROWTH = 1.5
+N_SWEEPS = 20
 SHORT_REPAIR = 4_000_000  # moves compared: 10 ms, more than 2 000 steps unless the case is large
 LONG_REPAIR = 400_000_000
 CLIQUE_BUDGET = 100_000
-COLOUR_BUDGET = 200_000_000  # times vertices
+COLOUR_BUDGET = 500_000  # colours tried: about 1 s
 # The integer programme has one binary variable per unit and cluster.
-MAX_SOLVER_VARIABLES = 1_000
+MAX_SOLVER_VARIABLES = 2_000
 RELAX_REPAIR = 40_000_000
 SOLVER_INFEASIBLE = 2  # scipy's status of a programme proved to have no solution
 
@@ -282,9 +286,11 @@ def _place_core(
     if cost.shape[1] == 2:
         labels, rung = _choose_sides(cost, graph), "two-colouring"
     else:
-        labels, rung = np.empty(graph.n_units, np.int64), "greedy"
-        place_greedily(cost, graph.indptr, graph.indices, graph.weight, labels)
-        labels = _improved(cost, graph, labels)
+        labels, rung = _improved(cost, graph, _start_softly(cost, graph)), "greedy"
+        if previous is None:
+            labels = _better(
+                cost, graph, labels, _improved(cost, graph, _start_greedily(cost, graph))
+            )
     if previous is not None:
         labels = _better(cost, graph, labels, _improved(cost, graph, previous))
     found = _Found(labels, Outcome.FEASIBLE, rung)
@@ -312,6 +318,34 @@ def _choose_sides(cost: FloatArray, graph: ApartGraph) -> IntArray:
     straight = _sum_by_component(graph, _cost_of(cost, graph.side))
     turned = _sum_by_component(graph, _cost_of(cost, 1 - graph.side))
     return graph.side ^ (turned < straight)[graph.component]
+
+
+def _start_greedily(cost: FloatArray, graph: ApartGraph) -> IntArray:
+    labels = np.empty(graph.n_units, np.int64)
+    place_greedily(cost, graph.indptr, graph.indices, graph.weight, labels)
+    return labels
+
+
+def _start_softly(cost: FloatArray, graph: ApartGraph) -> IntArray:
+    """Start from the cheapest clusters, first with links at a third of what leaving them costs."""
+    cheapest_two = np.partition(cost, 1, axis=1)
+    regret = cheapest_two[:, 1] - cheapest_two[:, 0]
+    # In random clusters a unit has 1 / n_clusters of its links broken.
+    typical_clash = graph.weight.sum() / cost.size
+    price = regret.mean() / (3 * typical_clash)
+    labels = cost.argmin(axis=1)
+    place_softly(
+        cost,
+        graph.indptr,
+        graph.indices,
+        graph.weight,
+        np.argsort(-regret, kind="stable"),
+        price or 1.0,
+        PRICE_GROWTH,
+        N_SWEEPS,
+        labels,
+    )
+    return labels
 
 
 def _settle(cost: FloatArray, graph: ApartGraph, labels: IntArray, time_limit: float) -> _Found:
@@ -375,12 +409,14 @@ def _colour_connected(
         if length:
             return NONE, colours, cycle[:length]
     clique = np.empty(n_colours + 1, np.int64)
-    if FOUND == colouring.find_clique(
+    found = colouring.find_clique(
         graph.indptr, graph.indices, alive, n_colours + 1, CLIQUE_BUDGET, clique
-    ):
+    )
+    if found == FOUND:
         return NONE, colours, clique
-    budget = COLOUR_BUDGET // graph.n_units
-    verdict = colouring.colour(graph.indptr, graph.indices, alive, n_colours, budget, colours)
+    verdict = colouring.colour(
+        graph.indptr, graph.indices, alive, n_colours, COLOUR_BUDGET, colours
+    )
     return verdict, colours, np.flatnonzero(alive)
 
 
@@ -458,4 +494,5 @@ def _cost_of(cost: FloatArray, labels: IntArray) -> FloatArray:
 
 
 def _sum_by_component(graph: ApartGraph, values: FloatArray) -> FloatArray:
-    return np.bincount(graph.component, weights=values, minlength=len(graph.odd))
+    sums: FloatArray = np.bincount(graph.component, values, len(graph.odd)).astype(np.float64)
+    return sums

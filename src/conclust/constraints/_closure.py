@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 import numpy.typing as npt
 
-from conclust.constraints._components import merge_pairs, must_link_components
+from conclust.constraints._components import check_group_pairs, merge_pairs, must_link_components
 from conclust.constraints._conflicts import contradictions
 from conclust.constraints._rows import FloatArray, IntArray
 from conclust.exceptions import InconsistentConstraintsError
@@ -52,6 +52,7 @@ class Closure:
         """Return `apart` and its weights with the groups written out pair by pair."""
         if not self.groups:
             return self.apart, self.apart_weight
+        check_group_pairs(sum(len(g) * (len(g) - 1) // 2 for g in self.groups))
         pairs, weights = [self.apart], [self.apart_weight]
         for group, weight in zip(self.groups, self.group_weight, strict=True):
             i, j = np.triu_indices(len(group), k=1)

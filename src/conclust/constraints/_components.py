@@ -15,6 +15,20 @@ if TYPE_CHECKING:
 # than a data set: components need one number per sample.
 MAX_GUESSED_SAMPLES = 1_000_000_000
 
+# Above this many pairs a group of mutually apart samples is not written out pair by pair:
+# 2·10^7 pairs are 320 MB.
+PAIR_LIMIT = 20_000_000
+
+
+def check_group_pairs(n_pairs: int, limit: int = PAIR_LIMIT) -> None:
+    """Refuse to write out groups of mutually apart samples that stand for too many pairs."""
+    if n_pairs > limit:
+        raise InvalidConstraintsError(
+            f"The groups of samples kept apart stand for {n_pairs:,} pairs, more than the "
+            f"{limit:,} that are written out. Use COPKMeans with at least as many clusters as the "
+            "largest group has members, or split the groups."
+        )
+
 
 def must_link_components(constraints: "Constraints") -> tuple[IntArray, int]:
     """Number the must-link components; samples without must-links are their own."""

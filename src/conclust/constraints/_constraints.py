@@ -10,6 +10,7 @@ import numpy.typing as npt
 
 from conclust.constraints import _files
 from conclust.constraints._closure import Closure, close
+from conclust.constraints._components import PAIR_LIMIT, check_group_pairs
 from conclust.constraints._conflicts import Conflict, find_conflicts, hitting_set, repair
 from conclust.constraints._html import constraints_html
 from conclust.constraints._report import ConstraintReport
@@ -29,10 +30,6 @@ KIND_NAMES = {
 
 # Indexed by kind; a negative kind counts from the end.
 _NAME_OF_KIND = np.array(["", *(KIND_NAMES[k] for k in (1, 2, -2, -1))])
-
-# Above this many pairs a group of mutually apart samples is not written out pair by pair:
-# 2·10^7 pairs are 320 MB.
-PAIR_LIMIT = 20_000_000
 
 
 class Statement(NamedTuple):
@@ -574,12 +571,7 @@ class Constraints:
                 self._weight[plain],
                 plain,
             )
-        if self.n_group_pairs > limit:
-            raise InvalidConstraintsError(
-                f"The groups of samples kept apart stand for {self.n_group_pairs:,} pairs, more "
-                f"than the {limit:,} this method writes out. Use COPKMeans with at least as many "
-                "clusters as the largest group, or split the groups."
-            )
+        check_group_pairs(self.n_group_pairs, limit)
         expanded = [self._group_pairs(i) for i in group]
         pairs = np.concatenate([self._rows[plain, :2], *expanded])
         statement = np.concatenate([plain, np.repeat(group, [len(e) for e in expanded])])

@@ -1,0 +1,97 @@
+"""What every clusterer with centres can do with new rows."""
+
+from typing import Any
+
+import numpy as np
+from sklearn.base import (
+    BaseEstimator,
+    ClassNamePrefixFeaturesOutMixin,
+    ClusterMixin,
+    TransformerMixin,
+)
+from sklearn.metrics import euclidean_distances, pairwise_distances_argmin
+from sklearn.utils.validation import check_is_fitted
+
+from conclust._validation import check_new_rows, weights_of_rows
+
+
+class CentersMixin(ClassNamePrefixFeaturesOutMixin, TransformerMixin, ClusterMixin, BaseEstimator):
+    """`predict`, `transform` and `score` from `cluster_centers_`, as scikit-learn's KMeans has them.
+
+    Constraints are statements about the rows of `fit`; new rows go to the nearest centre.
+    """
+
+    @property
+    def _n_features_out(self) -> int:
+        return self.cluster_centers_.shape[0]
+
+    def fit_predict(self, X: Any, y: Any = None, **fit_params: Any) -> np.ndarray:
+        """Cluster the rows and return their labels.
+
+        Parameters
+        ----------
+        X : {array-like, sparse matrix} of shape (n_samples, n_features)
+        y : ignored
+        **fit_params : dict
+            `constraints`, `sample_weight`: see `fit`.
+
+        Returns
+        -------
+        ndarray of shape (n_samples,)
+        """
+        return self.fit(X, **fit_params).labels_
+
+    def predict(self, X: Any) -> np.ndarray:
+        """Nearest centre of each row; constraints are not applied again.
+
+        Parameters
+        ----------
+        X : {array-like, sparse matrix} of shape (n_samples, n_features)
+
+        Returns
+        -------
+        ndarray of shape (n_samples,), int32
+        """
+        X = self._check_new_rows(X)
+        return pairwise_distances_argmin(X, self.cluster_centers_).astype(np.int32)
+
+    def transform(self, X: Any) -> np.ndarray:
+        """Distances of each row to each centre.
+
+        Parameters
+        ----------
+        X : {array-like, sparse matrix} of shape (n_samples, n_features)
+
+        Returns
+        -------
+        ndarray of shape (n_samples, n_clusters)
+        """
+        return euclidean_distances(self._check_new_rows(X), self.cluster_centers_)
+
+    def score(self, X: Any, y: Any = None, sample_weight: Any = None) -> float:
+        """Minus the summed squared distances to the nearest centres.
+
+        Parameters
+        ----------
+        X : {array-like, sparse matrix} of shape (n_samples, n_features)
+        y : ignored
+        sample_weight : array-like of shape (n_samples,), default=None
+
+        Returns
+        -------
+        float
+        """
+        X = self._check_new_rows(X)
+        weight = weights_of_rows(sample_weight, X)
+        nearest = euclidean_distances(X, self.cluster_centers_, squared=True).min(axis=1)
+        return -float(np.dot(nearest, weight))
+
+    def _check_new_rows(self, X: Any) -> Any:
+        check_is_fitted(self)
+        return check_new_rows(self, X, dtype=self.cluster_centers_.dtype)
+
+    def __sklearn_tags__(self) -> Any:
+        tags = super().__sklearn_tags__()
+        tags.input_tags.sparse = True
+        tags.transformer_tags.preserves_dtype = ["float64", "float32"]
+        return tags

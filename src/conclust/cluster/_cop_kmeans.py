@@ -1,0 +1,381 @@
+"""COPKMeans: k-means under hard must-links and cannot-links, made to keep its word."""
+
+import time
+import warnings
+from collections.abc import Callable
+from numbers import Integral, Real
+from typing import Any, ClassVar, NamedTuple
+
+import numpy as np
+from sklearn.utils import check_random_state
+
+from conclust._kernels.units import sum_costs
+from conclust._progress import progress
+from conclust._sklearn import Interval, StrOptions, fit_context, scaled_tolerance
+from conclust._validation import check_inputs, weights_of_rows
+from conclust.cluster._centers import CentersMixin
+from conclust.cluster._lloyd import Matrix, NearestCenters, centred, init_centers, one_blas_thread
+from conclust.cluster._placement import ApartGraph, Outcome, Placement, place
+from conclust.constraints import Closure, Constraints
+from conclust.exceptions import ConstraintsViolatedWarning, InfeasibleConstraintsError
+
+
+class Round(NamedTuple):
+    """What one iteration did."""
+
+    inertia: float  # weighted sum of squared distances to the centres the rows were assigned to
+    n_changed: int  # rows whose cluster changed
+    n_violated: int  # cannot-linked pairs of units that share a cluster
+    center_shift: float  # Σ ‖new centre − old centre‖²
+    rung: str  # how far up the ladder of placements the iteration went
+    seconds: float
+
+
+class Run(NamedTuple):
+    """The result of one start, in the coordinates of the X it was given."""
+
+    labels: np.ndarray  # (n_samples,) int32
+    centers: np.ndarray  # (n_clusters, n_features)
+    inertia: float
+    broken_weight: float
+    converged: bool
+    history: list[Round]
+    placement: Placement
+
+
+class Units(NamedTuple):
+    """The rows that constraints speak of, joined into units that move as one."""
+
+    rows: np.ndarray  # (n_rows,) ascending: rows with a must-link or a cannot-link
+    unit: np.ndarray  # (n_rows,) unit of each of them
+    graph: ApartGraph  # which units must stay apart
+
+
+def units_of(closure: Closure) -> Units:
+    """Collect the must-link components that are more than a free row."""
+    apart, weight = closure.all_apart()
+    bound = closure.sizes > 1
+    bound[apart] = True
+    number = np.cumsum(bound) - 1
+    rows = np.flatnonzero(bound[closure.component])
+    graph = ApartGraph(number[apart].reshape(-1, 2), weight, int(bound.sum()))
+    return Units(rows, number[closure.component[rows]], graph)
+
+
+def cop_kmeans(
+    X: Matrix,
+    units: Units,
+    centers_init: np.ndarray,
+    *,
+    sample_weight: np.ndarray | None = None,
+    max_iter: int = 300,
+    tol: float = 0.0,
+    relax: bool = False,
+    time_limit: float = 10.0,
+    on_round: Callable[[Round], object] | None = None,
+) -> Run:
+    """Alternate placing units (every cannot-link kept) and moving centres, from one start.
+
+    Parameters
+    ----------
+    X : {ndarray, CSR matrix} of shape (n_samples, n_features)
+        Centred, for accuracy.
+    units : Units
+    centers_init : ndarray of shape (n_clusters, n_features)
+    sample_weight : ndarray of shape (n_samples,), default=None
+    max_iter : int, default=300
+    tol : float, default=0.0
+        Absolute, on the summed squared shift of the centres.
+    relax : bool, default=False
+        Break the least weight instead of stopping when no placement is found.
+    time_limit : float, default=10.0
+        Seconds for the exact solver in one placement.
+    on_round : callable, default=None
+
+    Returns
+    -------
+    Run
+        `placement.outcome` tells whether the links could be kept; when they could not and
+        `relax` is off, the run stops at once and its labels are no answer.
+
+    Notes
+    -----
+    The objective Σ_i w_i ‖x_i − c_{l(i)}‖² never rises: each placement costs no more than the
+    last one under the same centres, and means are optimal for their rows.
+    """
+    rows, unit, graph = units
+    n_clusters = len(centers_init)
+    weight_of_rows = np.empty(0) if sample_weight is None else sample_weight[rows]
+    labels_of_units: np.ndarray | None = None
+    with (
+        one_blas_thread(),
+        NearestCenters(
+            X, n_clusters, sample_weight=sample_weight, kept=rows, all_distances=True
+        ) as near,
+    ):
+
+        def assign(centers: np.ndarray) -> tuple[int, float, Placement]:
+            nonlocal labels_of_units
+            free = near.sweep(centers)
+            cost = np.zeros((graph.n_units, n_clusters))
+            sum_costs(near.distances, unit, weight_of_rows, cost)
+            placement = place(
+                cost, graph, previous=labels_of_units, relax=relax, time_limit=time_limit
+            )
+            labels_of_units = placement.labels
+            linked = near.add(placement.labels[unit].astype(np.int32), centers)
+            return free.n_changed + linked.n_changed, free.inertia + linked.inertia, placement
+
+        centers = centers_init
+        history: list[Round] = []
+        converged = False
+        for _ in range(max_iter):
+            began = time.perf_counter()
+            n_changed, inertia, placement = assign(centers)
+            if placement.outcome in (Outcome.INFEASIBLE, Outcome.UNKNOWN):
+                break
+            previous, centers = centers, near.means(centers)
+            shift = float(((centers - previous) ** 2).sum())
+            record = Round(
+                inertia,
+                n_changed,
+                len(placement.broken),
+                shift,
+                placement.rung,
+                time.perf_counter() - began,
+            )
+            history.append(record)
+            if on_round is not None:
+                on_round(record)
+            converged = n_changed == 0 or shift <= tol
+            if converged:
+                break
+        if history and history[-1].n_changed:
+            _, _, placement = assign(centers)
+        return Run(
+            near.labels,
+            centers,
+            near.inertia(centers),
+            float(graph.apart_weight[placement.broken].sum()),
+            converged,
+            history,
+            placement,
+        )
+
+
+class COPKMeans(CentersMixin):
+    """K-means that keeps every must-link and cannot-link, or says why it cannot.
+
+    Must-linked rows move as one. Each iteration looks for the cheapest assignment that keeps all
+    cannot-links: most constrained first, improved by moves and Kempe chains, repaired by tabu
+    search and, for small parts that still clash, by exact colouring and an integer programme. A
+    feasible set is therefore solved where the textbook algorithm gives up, and every labelling
+    returned keeps every statement.
+
+    Parameters
+    ----------
+    n_clusters : int, default=8
+    init : {"k-means++", "random"}, array-like or callable, default="k-means++"
+        As in scikit-learn's :class:`~sklearn.cluster.KMeans`.
+    n_init : int, default=10
+        Starts; the one with the lowest inertia is kept.
+    max_iter : int, default=300
+    tol : float, default=1e-4
+        Stop when the centres move less than this, relative to the variance of X.
+    on_infeasible : {"raise", "relax"}, default="raise"
+        What to do when no assignment into `n_clusters` clusters keeps every statement: raise
+        :class:`~conclust.exceptions.InfeasibleConstraintsError` naming the conflict, or break the
+        least weight found, warn, and report it.
+    time_limit : float, default=10.0
+        Seconds for the exact solver in one placement; hardly any data set reaches it.
+    verbose : int, default=0
+        Show progress on stderr.
+    random_state : int, RandomState or None, default=None
+
+    Attributes
+    ----------
+    cluster_centers_ : ndarray of shape (n_clusters, n_features)
+    labels_ : ndarray of shape (n_samples,), int32
+    inertia_ : float
+        Weighted sum of squared distances of the rows to the centres of their clusters.
+    n_iter_ : int
+    history_ : list of Round
+        Of the start that was kept.
+    report_ : ConstraintReport
+        Which statements the labels keep: all, unless ``on_infeasible="relax"`` had to break some.
+    n_features_in_, feature_names_in_
+        As in scikit-learn.
+
+    See Also
+    --------
+    ConstrainedKMeans : Never fails, may break statements.
+    PCKMeans : Weighs broken statements against distances: for statements that may be wrong.
+
+    Notes
+    -----
+    Finding the cheapest assignment is NP-hard with cannot-links and three or more clusters; with
+    two clusters, and for cannot-links that form trees, the assignment found is optimal. Memory:
+    the distances of constrained rows to all centres, 8 · n_clusters bytes for each such row.
+
+    Clean statements only: one wrong must-link can join two clusters. With doubtful ones use
+    `PCKMeans`, or look at :meth:`conclust.Constraints.repaired` first.
+
+    References
+    ----------
+    K. Wagstaff, C. Cardie, S. Rogers and S. Schroedl (2001). Constrained k-means clustering with
+    background knowledge. ICML, 577-584.
+
+    Examples
+    --------
+    >>> from conclust import COPKMeans, Constraints
+    >>> X = [[0, 0], [0, 1], [4, 0], [4, 1]]
+    >>> known = Constraints(must_link=[(0, 2)], cannot_link=[(0, 1)])
+    >>> COPKMeans(n_clusters=2, random_state=0).fit(X, constraints=known).report_
+    ConstraintReport(2 of 2 kept: 1 of 1 must-link, 1 of 1 cannot-link)
+    """
+
+    _parameter_constraints: ClassVar[dict[str, list[Any]]] = {
+        "n_clusters": [Interval(Integral, 1, None, closed="left")],
+        "init": [StrOptions({"k-means++", "random"}), callable, "array-like"],
+        "n_init": [Interval(Integral, 1, None, closed="left")],
+        "max_iter": [Interval(Integral, 1, None, closed="left")],
+        "tol": [Interval(Real, 0, None, closed="left")],
+        "on_infeasible": [StrOptions({"raise", "relax"})],
+        "time_limit": [Interval(Real, 0, None, closed="neither")],
+        "verbose": ["verbose"],
+        "random_state": ["random_state"],
+    }
+
+    def __init__(
+        self,
+        n_clusters: int = 8,
+        *,
+        init: Any = "k-means++",
+        n_init: int = 10,
+        max_iter: int = 300,
+        tol: float = 1e-4,
+        on_infeasible: str = "raise",
+        time_limit: float = 10.0,
+        verbose: int = 0,
+        random_state: Any = None,
+    ):
+        self.n_clusters = n_clusters
+        self.init = init
+        self.n_init = n_init
+        self.max_iter = max_iter
+        self.tol = tol
+        self.on_infeasible = on_infeasible
+        self.time_limit = time_limit
+        self.verbose = verbose
+        self.random_state = random_state
+
+    @fit_context(prefer_skip_nested_validation=True)
+    def fit(
+        self,
+        X: Any,
+        y: Any = None,
+        *,
+        constraints: Constraints | None = None,
+        sample_weight: Any = None,
+    ) -> "COPKMeans":
+        """Cluster the rows of X.
+
+        Parameters
+        ----------
+        X : {array-like, sparse matrix} of shape (n_samples, n_features)
+        y : ignored
+        constraints : Constraints, default=None
+            Must-links and cannot-links.
+        sample_weight : array-like of shape (n_samples,), default=None
+
+        Returns
+        -------
+        self
+
+        Raises
+        ------
+        InconsistentConstraintsError
+            When the statements contradict each other, whatever the number of clusters.
+        InfeasibleConstraintsError
+            When no assignment into `n_clusters` clusters keeps them.
+        """
+        X, constraints = check_inputs(self, X, constraints, n_clusters=self.n_clusters)
+        weight = None if sample_weight is None else weights_of_rows(sample_weight, X)
+        relax = self.on_infeasible == "relax"
+        units = units_of(self._feasible(constraints, relax))
+        random_state = check_random_state(self.random_state)
+        tol = scaled_tolerance(X, self.tol)
+        data = centred(X)
+        n_init = (
+            1 if hasattr(self.init, "__array__") or isinstance(self.init, list) else self.n_init
+        )
+        best: Run | None = None
+        with progress(self.verbose, type(self).__name__, n_init) as show:
+            for _ in range(n_init):
+                start = init_centers(
+                    data.X, self.n_clusters, self.init, weight, random_state, mean=data.mean
+                )
+                run = cop_kmeans(
+                    data.X,
+                    units,
+                    start,
+                    sample_weight=weight,
+                    max_iter=self.max_iter,
+                    tol=tol,
+                    relax=relax,
+                    time_limit=self.time_limit,
+                    on_round=show,
+                )
+                if not run.history:
+                    self._raise_infeasible(constraints, run.placement)
+                if best is None or (run.broken_weight, run.inertia) < (
+                    best.broken_weight,
+                    best.inertia,
+                ):
+                    best = run
+                show(run.history[-1], advance=1)
+        assert best is not None
+        self.cluster_centers_ = best.centers + data.mean
+        self.labels_, self.inertia_ = best.labels, best.inertia
+        self.n_iter_, self.history_ = len(best.history), best.history
+        self.report_ = constraints.report(best.labels)
+        if self.report_.n_violated:
+            warnings.warn(
+                f"COPKMeans broke {self.report_.n_violated} of {len(constraints)} statements, the "
+                f"least weight found, since {self.n_clusters} clusters cannot keep them all; "
+                "`report_.violated` lists them.",
+                ConstraintsViolatedWarning,
+                stacklevel=2,
+            )
+        return self
+
+    def _feasible(self, constraints: Constraints, relax: bool) -> Closure:
+        """Close the constraints; without contradictions when they may be relaxed."""
+        if relax:
+            constraints = constraints.repaired()
+        closure = constraints.closure()
+        if not relax and any(len(group) > self.n_clusters for group in closure.groups):
+            self._raise_infeasible(constraints, None)
+        return closure
+
+    def _raise_infeasible(self, constraints: Constraints, placement: Placement | None) -> None:
+        conflicts = constraints.conflicts(self.n_clusters)
+        way_out = (
+            "Raise n_clusters, drop one of these statements, or pass on_infeasible='relax' to "
+            "break the least weight."
+        )
+        if conflicts:
+            more = f" ({len(conflicts) - 1} more conflicts.)" if len(conflicts) > 1 else ""
+            reason = f"{conflicts[0]}{more}"
+        elif placement is not None and placement.outcome is Outcome.UNKNOWN:
+            reason = (
+                "No assignment that keeps every statement was found, and none could be excluded: "
+                "the cannot-links are too entangled for the exact search."
+            )
+        else:
+            reason = "The cannot-links need more clusters."
+        raise InfeasibleConstraintsError(
+            f"n_clusters={self.n_clusters} cannot keep all {len(constraints)} statements. "
+            f"{reason} {way_out}",
+            conflicts,
+        )
