@@ -58,7 +58,9 @@ def imports_of(path: Path) -> set[str]:
     return {conclust._HOMES.get(part, part) for part in parts}
 
 
-@pytest.mark.parametrize("path", sorted(SOURCE.rglob("*.py")), ids=lambda p: str(p.relative_to(SOURCE)))
+@pytest.mark.parametrize(
+    "path", sorted(SOURCE.rglob("*.py")), ids=lambda p: str(p.relative_to(SOURCE))
+)
 def test_imports_point_one_way(path):
     part = part_of(path)
     for imported in imports_of(path) - {part, "__version__"}:
@@ -96,7 +98,17 @@ def _env(extra):
 
 
 def test_import_is_light():
-    heavy = ["numba", "pandas", "dask", "matplotlib", "starlette", "sklearn", "scipy", "numpy", "rich"]
+    heavy = [
+        "numba",
+        "pandas",
+        "dask",
+        "matplotlib",
+        "starlette",
+        "sklearn",
+        "scipy",
+        "numpy",
+        "rich",
+    ]
     out = run(f"import sys, conclust; print([m for m in {heavy} if m in sys.modules])")
     assert out.strip() == "[]"
 

@@ -6,7 +6,7 @@ from typing import Any
 
 
 @contextlib.contextmanager
-def progress(verbose: int | bool, what: str, total: int) -> Iterator[Callable[[Any], None]]:
+def progress(verbose: int | bool, what: str, total: int) -> Iterator[Callable[..., None]]:
     """Yield a function to call with the record of each round; it draws only when asked to.
 
     Parameters

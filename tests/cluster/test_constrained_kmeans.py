@@ -18,7 +18,11 @@ def test_without_constraints_it_is_kmeans(data, make, dtype):
     # Check labels, inertia, centres and iterations against scikit-learn from the same start.
     rows, k = (X, 3) if data == "iris" else (load_digits().data[:600], 10)
     rows = make(rows.astype(dtype))
-    init = np.asarray(rows[:: rows.shape[0] // k][:k].todense() if sp.issparse(rows) else rows[:: len(rows) // k][:k])
+    init = np.asarray(
+        rows[:: rows.shape[0] // k][:k].todense()
+        if sp.issparse(rows)
+        else rows[:: len(rows) // k][:k]
+    )
     weight = np.random.RandomState(0).uniform(0.5, 2, rows.shape[0])
     ours = ConstrainedKMeans(k, init=init, n_init=1).fit(rows, sample_weight=weight)
     theirs = KMeans(k, init=init, n_init=1).fit(rows, sample_weight=weight)
@@ -49,7 +53,9 @@ def test_interleaved_order_is_the_order_given():
     # Check that ties follow the order of the file, not must-links first.
     frame = pd.DataFrame({"a": [0, 0], "b": [1, 1], "type": ["cl", "ml"]})
     rows = np.array([[0.0], [0.1], [5.0], [5.1]])
-    model = ConstrainedKMeans(2, init=rows[[0, 2]]).fit(rows, constraints=Constraints.from_frame(frame))
+    model = ConstrainedKMeans(2, init=rows[[0, 2]]).fit(
+        rows, constraints=Constraints.from_frame(frame)
+    )
     assert model.report_.kept.tolist() == [True, False]
 
 
@@ -82,8 +88,12 @@ def test_random_order_draws_a_new_order_each_iteration():
     known = sample_constraints(y, 300, random_state=1)
     settings = {"init": X[[0, 60, 120]], "max_iter": 20}
     given = ConstrainedKMeans(3, **settings).fit(X, constraints=known)
-    random = ConstrainedKMeans(3, order="random", random_state=0, **settings).fit(X, constraints=known)
-    other = ConstrainedKMeans(3, order="random", random_state=1, **settings).fit(X, constraints=known)
+    random = ConstrainedKMeans(3, order="random", random_state=0, **settings).fit(
+        X, constraints=known
+    )
+    other = ConstrainedKMeans(3, order="random", random_state=1, **settings).fit(
+        X, constraints=known
+    )
     assert (random.labels_ != other.labels_).any()
     assert len(random.history_) == random.n_iter_ == 20
     assert given.n_iter_ >= 1
@@ -152,7 +162,7 @@ def test_verbose_draws_on_stderr(capsys):
 
 def test_far_from_the_origin():
     # Check that the distances do not drown in ‖x‖² far away: dense data are centred.
-    rows, labels = make_blobs(200, centers=4, random_state=0)
+    rows, _ = make_blobs(200, centers=4, random_state=0)
     near = ConstrainedKMeans(4, init=rows[:4]).fit(rows)
     far = ConstrainedKMeans(4, init=rows[:4] + 1e7).fit(rows + 1e7)
     np.testing.assert_array_equal(near.labels_, far.labels_)

@@ -1,3 +1,5 @@
+import itertools
+
 import numpy as np
 import pytest
 import scipy.sparse as sp
@@ -62,9 +64,7 @@ def test_relaxed_never_fails_and_breaks_little(known, k):
             model.fit(rows, constraints=known)
     kept = known.satisfied(model.labels_)
     lost = known.weight[~kept].sum()
-    best = min(
-        known.weight[~known.satisfied(labels)].sum() for labels in oracle.labellings(6, k)
-    )
+    best = min(known.weight[~known.satisfied(labels)].sum() for labels in oracle.labellings(6, k))
     assert (lost == 0) == feasible
     assert lost <= 3 * best + 1e-9
 
@@ -76,7 +76,7 @@ def test_the_objective_never_rises(case):
     rows = np.random.RandomState(1).normal(size=(20, 2))
     model = COPKMeans(3, n_init=1, tol=0, random_state=0).fit(rows, constraints=known)
     inertia = [record.inertia for record in model.history_]
-    assert all(b <= a * (1 + 1e-9) for a, b in zip(inertia, inertia[1:], strict=False))
+    assert all(b <= a * (1 + 1e-9) for a, b in itertools.pairwise(inertia))
     assert model.inertia_ <= inertia[-1] * (1 + 1e-9)
 
 
@@ -123,7 +123,9 @@ def test_groups_kept_apart():
     truth = np.tile(np.arange(5), 30)
     alone = KMeans(5, n_init=10, random_state=0).fit_predict(rows)
     assert adjusted_rand_score(truth, labels) > adjusted_rand_score(truth, alone)
-    with pytest.raises(InfeasibleConstraintsError, match="5 samples of one group must all be apart"):
+    with pytest.raises(
+        InfeasibleConstraintsError, match="5 samples of one group must all be apart"
+    ):
         COPKMeans(4).fit(rows, constraints=known)
 
 
@@ -131,7 +133,9 @@ def test_errors_name_the_conflict():
     with pytest.raises(InconsistentConstraintsError, match="0 – 1 – 2"):
         COPKMeans(2).fit(X, constraints=Constraints([(0, 1), (1, 2)], [(0, 2)]))
     triangle = Constraints(cannot_link=[(0, 1), (1, 2), (0, 2)])
-    with pytest.raises(InfeasibleConstraintsError, match="n_clusters=2 cannot keep all 3.*0, 1, 2.*relax"):
+    with pytest.raises(
+        InfeasibleConstraintsError, match="n_clusters=2 cannot keep all 3.*0, 1, 2.*relax"
+    ):
         COPKMeans(2).fit(X, constraints=triangle)
     with pytest.raises(InfeasibleConstraintsError, match="n_clusters=1"):
         COPKMeans(1).fit(X, constraints=triangle)
@@ -170,7 +174,9 @@ def test_weights_equal_repetition():
     repeated = COPKMeans(3, init=init, tol=0).fit(
         np.repeat(X, weight, axis=0),
         constraints=Constraints(
-            np.concatenate([first[known.must_link], np.column_stack([first[twins], first[twins] + 1])]),
+            np.concatenate(
+                [first[known.must_link], np.column_stack([first[twins], first[twins] + 1])]
+            ),
             first[known.cannot_link],
         ),
     )

@@ -47,7 +47,9 @@ def test_groups_are_closed_too():
 
 def test_contradiction_is_named():
     known = Constraints([(0, 1), (1, 2)], [(0, 2), (1, 2)])
-    with pytest.raises(InconsistentConstraintsError, match="0 – 1 – 2. 1 more such conflict") as info:
+    with pytest.raises(
+        InconsistentConstraintsError, match="0 – 1 – 2. 1 more such conflict"
+    ) as info:
         known.closure()
     assert len(info.value.conflicts) == 2
 

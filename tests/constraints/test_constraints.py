@@ -27,8 +27,9 @@ def test_parts_keep_the_order_given():
 
 
 def test_duplicates_are_kept_once_with_their_weights_added():
-    known = Constraints([(0, 1), (2, 3), (1, 0)], [(0, 1)], [(0, 1, 2), (1, 0, 2)],
-                        must_link_weight=[1, 2, 3])
+    known = Constraints(
+        [(0, 1), (2, 3), (1, 0)], [(0, 1)], [(0, 1, 2), (1, 0, 2)], must_link_weight=[1, 2, 3]
+    )
     assert known.must_link.tolist() == [[0, 1], [2, 3]]
     assert known.must_link_weight.tolist() == [4.0, 2.0]
     assert known.cannot_link.tolist() == [[0, 1]]
@@ -203,7 +204,9 @@ def test_from_groups_reads_columns():
 
 def test_groups_survive_taking_and_joining():
     one = Constraints.from_groups(apart=[0, 0, 0, 1, 1, 1])
-    two = Constraints([(0, 3)], n_samples=6) + one + Constraints.from_groups(apart=[0, 1, 1, 1, 1, 0])
+    two = (
+        Constraints([(0, 3)], n_samples=6) + one + Constraints.from_groups(apart=[0, 1, 1, 1, 1, 0])
+    )
     assert [g.tolist() for g in two.apart] == [[0, 1, 2], [3, 4, 5], [1, 2, 3, 4]]
     reordered = two[[3, 0, 1]]
     assert [s.samples for s in reordered] == [two[3].samples, two[0].samples, two[1].samples]
@@ -237,7 +240,10 @@ def test_from_matrix_bad_input(S, message):
         Constraints.from_matrix(S)
 
 
-@given(consistent_constraints(n_samples=8, max_relative=8), st.lists(st.integers(0, 3), min_size=8, max_size=8))
+@given(
+    consistent_constraints(n_samples=8, max_relative=8),
+    st.lists(st.integers(0, 3), min_size=8, max_size=8),
+)
 def test_satisfied_is_the_definition(case, labels):
     known, truth = case
     known = known + Constraints.from_groups(apart=[0, 0, 0, -1, -1, -1, 1, 1])
@@ -264,7 +270,9 @@ def test_report_counts_and_lists():
     assert report.n_violated == 1
     assert report.share == 0.75
     assert report.weighted_share == pytest.approx(5 / 6)
-    assert report.violated[["a", "b", "label_a", "label_b"]].to_numpy().tolist() == [[0, 2, "x", "y"]]
+    assert report.violated[["a", "b", "label_a", "label_b"]].to_numpy().tolist() == [
+        [0, 2, "x", "y"]
+    ]
     assert report.as_dict()["by_kind"]["relative"] == {"given": 1, "kept": 1}
     assert "must-link" in report._repr_html_()
     assert repr(Constraints().report([])) == "ConstraintReport(no statements)"
@@ -281,7 +289,9 @@ def test_report_shows_the_broken_pairs_of_a_group():
 def test_on_checks_the_number_of_rows():
     known = Constraints([(0, 4)])
     assert known.on(5).n_samples == 5
-    with pytest.raises(InvalidConstraintsError, match=r"names the samples \(0, 4\), but X has 4 rows"):
+    with pytest.raises(
+        InvalidConstraintsError, match=r"names the samples \(0, 4\), but X has 4 rows"
+    ):
         known.on(4)
     with pytest.raises(InvalidConstraintsError, match="about 5 samples, but X has 6 rows"):
         known.on(5).on(6)

@@ -28,7 +28,7 @@ def test_written_and_read_back(tmp_path_factory, suffix, case):
     path = tmp_path_factory.mktemp("files") / f"links{suffix}"
     known.write(path)
     assert read_constraints(path).on(9) == known
-    ids = [f"id, \"{i}\"\t;\n|é{i}" for i in range(9)]
+    ids = [f'id, "{i}"\t;\n|é{i}' for i in range(9)]
     known.write(path, ids=ids)
     again = read_constraints(path, ids=ids)
     assert again == known
@@ -41,7 +41,7 @@ def test_order_provenance_and_skipped_rows_survive(tmp_path, suffix):
         tmp_path,
         "a,b,c,type,weight,who,note\n"
         "x,y,,different,2,ann,\n"
-        "y,z,,SAME,,bob,\"sure, yes\"\n"
+        'y,z,,SAME,,bob,"sure, yes"\n'
         "x,z,,skip,,ann,\n"
         "x,y,z,triplet,0.5,,late\n",
     )
@@ -158,12 +158,19 @@ def test_ids_are_checked(tmp_path):
 
 def test_numbers_are_the_same_id_however_written(tmp_path):
     path = written(tmp_path, "a,b,type\n10,30,ml\n")
-    for ids in ([10, 20, 30], np.array([10.0, 20.0, 30.0]), ["10", "20", "30"], pd.Index([10, 20, 30])):
+    for ids in (
+        [10, 20, 30],
+        np.array([10.0, 20.0, 30.0]),
+        ["10", "20", "30"],
+        pd.Index([10, 20, 30]),
+    ):
         assert read_constraints(path, ids=ids).must_link.tolist() == [[0, 2]]
 
 
 def test_unknown_suffix_and_missing_file(tmp_path):
-    with pytest.raises(InvalidConstraintsError, match=re.escape("the suffix '.xlsx' is none of them")):
+    with pytest.raises(
+        InvalidConstraintsError, match=re.escape("the suffix '.xlsx' is none of them")
+    ):
         read_constraints(tmp_path / "a.xlsx")
     with pytest.raises(FileNotFoundError):
         read_constraints(tmp_path / "nothing.csv")
@@ -196,7 +203,9 @@ def test_frames(tmp_path):
 
 
 def test_joined_duplicates_keep_who_said_it():
-    frame = pd.DataFrame({"a": [0, 1, 0], "b": [1, 0, 1], "type": ["ml"] * 3, "who": ["ann", "bob", "ann"]})
+    frame = pd.DataFrame(
+        {"a": [0, 1, 0], "b": [1, 0, 1], "type": ["ml"] * 3, "who": ["ann", "bob", "ann"]}
+    )
     known = Constraints.from_frame(frame)
     assert known.provenance["who"].tolist() == ["ann; bob"]
     assert known.weight.tolist() == [3.0]

@@ -13,7 +13,11 @@ def all_counts(y):
     n = len(y)
     same = sum(y[i] == y[j] for i in range(n) for j in range(i))
     triplets = sum(
-        y[i] == y[j] != y[c] for i in range(n) for j in range(i) for c in range(n) if c not in (i, j)
+        y[i] == y[j] != y[c]
+        for i in range(n)
+        for j in range(i)
+        for c in range(n)
+        if c not in (i, j)
     )
     return n * (n - 1) // 2, same, n * (n - 1) // 2 - same, triplets
 

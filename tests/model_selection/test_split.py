@@ -31,7 +31,10 @@ def test_contradictory_statements_stay_together(known):
     for i, statement in enumerate(known):
         a, b = statement.samples
         for j, other in enumerate(known):
-            if other.kind == "must-link" and component[a] == component[b] == component[other.samples[0]]:
+            if (
+                other.kind == "must-link"
+                and component[a] == component[b] == component[other.samples[0]]
+            ):
                 assert unit[i] == unit[j]
 
 

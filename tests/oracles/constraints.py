@@ -54,7 +54,9 @@ def shortest_path_length(must_link, a, b):
     """Number of must-links on a shortest path, by growing the reached set level by level."""
     reached, steps = {a}, 0
     while b not in reached:
-        reached |= {y for x, y in must_link if x in reached} | {x for x, y in must_link if y in reached}
+        reached |= {y for x, y in must_link if x in reached} | {
+            x for x, y in must_link if y in reached
+        }
         steps += 1
     return steps
 
@@ -62,9 +64,7 @@ def shortest_path_length(must_link, a, b):
 def heaviest_consistent(constraints, n):
     """The weight of the heaviest subset of pairwise statements that some labelling keeps."""
     statements = list(constraints)
-    return max(
-        sum(s.weight for s in statements if holds(s, labels)) for labels in labellings(n, n)
-    )
+    return max(sum(s.weight for s in statements if holds(s, labels)) for labels in labellings(n, n))
 
 
 def pairwise_f1(true, pred):

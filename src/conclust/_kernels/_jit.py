@@ -1,5 +1,6 @@
 """The one decorator behind which every kernel is compiled."""
 
+import importlib
 from collections.abc import Callable
 from typing import Any, TypeVar
 
@@ -14,7 +15,7 @@ def jit(function: F) -> F:
     ``py_func`` is the plain function in every case, so that tests can compare the two.
     """
     try:
-        import numba
+        numba: Any = importlib.import_module("numba")
     except ImportError:
         return _plain(function)
     if numba.config.DISABLE_JIT:

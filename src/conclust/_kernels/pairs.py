@@ -12,9 +12,9 @@ def place_pairs(nearest, second, gap, pairs, sign, order, labels):
     nearest      (m,)           int32    in     nearest centre of each constrained row
     second       (m,)           int32    in     nearest but that one; k = 1: that one
     gap          (m,)           float    in     distance to the nearest, squared or not
-    pairs        (p, 2)         int32    in     positions among the constrained rows
+    pairs        (p, 2)         uint32   in     positions among the constrained rows
     sign         (p,)           int8     in     +1 must-link, −1 cannot-link
-    order        (p,)           int64    in     the order in which pairs are visited
+    order        (p,)           uint32   in     the order in which pairs are visited
     labels       (m,)           int32    inout  FREE on entry
 
     Algorithm 2, lines 5 to 39, of Okabe & Yamada, "Clustering by Learning Constraints Priorities".
@@ -22,6 +22,9 @@ def place_pairs(nearest, second, gap, pairs, sign, order, labels):
     the one strictly nearer to its nearest centre, where it is put (x_j on equality). The other row
     follows: to the same cluster if linked, to its nearest centre but that one if not. A pair whose
     rows are both placed already is passed over, broken or not.
+
+    Other integers do as well, only slower: a signed one might count from the end, and the compiler
+    must look each time.
     """
     for n in order:
         lead, other = pairs[n]

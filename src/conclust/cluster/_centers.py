@@ -16,7 +16,7 @@ from conclust._validation import check_new_rows, weights_of_rows
 
 
 class CentersMixin(ClassNamePrefixFeaturesOutMixin, TransformerMixin, ClusterMixin, BaseEstimator):
-    """`predict`, `transform` and `score` from `cluster_centers_`, as scikit-learn's KMeans has them.
+    """`predict`, `transform` and `score` from `cluster_centers_`, as in scikit-learn's KMeans.
 
     Constraints are statements about the rows of `fit`; new rows go to the nearest centre.
     """

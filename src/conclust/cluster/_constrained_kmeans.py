@@ -1,7 +1,7 @@
 """ConstrainedKMeans: the modified COP-Kmeans of paper 000, which never fails."""
 
 from numbers import Integral, Real
-from typing import Any, ClassVar
+from typing import Any, ClassVar, Literal
 
 import numpy as np
 from sklearn.utils import check_random_state
@@ -101,7 +101,7 @@ class ConstrainedKMeans(CentersMixin):
         n_init: int = 1,
         max_iter: int = 300,
         tol: float | None = None,
-        order: str = "given",
+        order: Literal["given", "random"] = "given",
         verbose: int = 0,
         random_state: Any = None,
     ):

@@ -4,7 +4,7 @@ import threading
 import time
 from collections.abc import Callable, Iterator
 from concurrent.futures import ThreadPoolExecutor
-from contextlib import contextmanager
+from contextlib import ExitStack, contextmanager
 from typing import Any, Literal, NamedTuple, Self
 
 import joblib
@@ -195,7 +195,7 @@ class NearestCenters:
     """Nearest centres for the rows of one X, again and again: its buffers and threads are kept.
 
     One iteration is ``sweep`` (labels and adds up the free rows), then ``add`` where some rows are
-    kept for the caller to place, then ``means``. Use as a context manager.
+    kept for the caller to place, then ``means``. A context manager: inside, BLAS keeps to one thread.
 
     Parameters
     ----------
@@ -243,8 +243,8 @@ class NearestCenters:
         n_samples, n_features = X.shape
         self.X = X
         self.n_clusters = n_clusters
-        self.weight = np.empty(0, X.dtype) if sample_weight is None else sample_weight
-        self.kept = np.empty(0, np.int64) if kept is None else kept
+        self.weight = np.asarray(() if sample_weight is None else sample_weight, dtype=X.dtype)
+        self.kept = np.asarray(() if kept is None else kept, dtype=np.int64)
         n_kept = len(self.kept)
 
         self.labels = np.full(n_samples, FREE, dtype=np.int32)
@@ -268,28 +268,31 @@ class NearestCenters:
         self._slots = _split(n_kept, len(self._rows), BLOCK)
         n_threads = len(self._rows)
         self._pool = ThreadPoolExecutor(n_threads - 1) if n_threads > 1 else None
+        self._held = ExitStack()
         self._product = np.empty((n_threads, n_clusters * BLOCK), dtype=X.dtype)
         self._best = np.empty((n_threads, 2, BLOCK), dtype=X.dtype)
         self._near = np.empty((n_threads, 2, BLOCK), dtype=np.int32)
         self._sums = np.empty((n_threads, n_clusters, n_features), dtype=X.dtype)
         self._masses = np.empty((n_threads, n_clusters), dtype=X.dtype)
 
-        squared = row_norms(X, squared=True)
-        self._kept_norms = squared[self.kept]
-        squared[self.kept] = 0
-        self._free_norms = float(self._weighted_sum(squared))
+        norms = row_norms(X, squared=True) if sp.issparse(X) else _squared_norms(X)
+        self._kept_norms = norms[self.kept]
+        norms[self.kept] = 0
+        self._free_norms = self._weighted_sum(norms)
 
     def __enter__(self) -> Self:
+        self._held.enter_context(one_blas_thread())
+        if self._pool is not None:
+            self._held.enter_context(self._pool)
         return self
 
     def __exit__(self, *exception: object) -> None:
-        if self._pool is not None:
-            self._pool.shutdown()
+        self._held.close()
 
     def sweep(self, centers: np.ndarray) -> Assigned:
         """Label the free rows and start new sums from them; rank the centres for the kept rows."""
-        scaled = np.ascontiguousarray(centers.T) * centers.dtype.type(-2)
-        norms = row_norms(centers, squared=True)
+        scaled = np.multiply(centers.T, -2, order="C")
+        norms = _squared_norms(centers)
         self._sums.fill(0)
         self._masses.fill(0)
 
@@ -324,7 +327,7 @@ class NearestCenters:
 
         ``centers`` are those of that sweep.
         """
-        norms = row_norms(centers, squared=True)
+        norms = _squared_norms(centers)
 
         def part(thread: int, start: int, stop: int) -> tuple[int, float]:
             return self._kernels[1](
@@ -348,17 +351,17 @@ class NearestCenters:
 
     def means(self, centers: np.ndarray) -> np.ndarray:
         """Mean of each cluster, from the sums; an empty one restarts at the row farthest from its
-        centre among ``centers``, those of the last sweep."""
+        centre among ``centers``, those of the last sweep.
+        """
         sums = self._sums.sum(axis=0)
         masses = self._masses.sum(axis=0)
-        empty = np.flatnonzero(masses == 0)
-        if len(empty):
-            self._relocate(empty, centers, sums, masses)
+        if not masses.all():
+            self._relocate(np.flatnonzero(masses == 0), centers, sums, masses)
         return _average(sums, masses)
 
     def inertia(self, centers: np.ndarray) -> float:
         """Weighted sum of the squared distances of all rows to the centre of their cluster."""
-        return float(self._weighted_sum(self._measure(centers)))
+        return self._weighted_sum(self._measure(centers))
 
     def _relocate(
         self, empty: np.ndarray, centers: np.ndarray, sums: np.ndarray, masses: np.ndarray
@@ -377,7 +380,7 @@ class NearestCenters:
             masses[cluster] = mass
 
     def _measure(self, centers: np.ndarray) -> np.ndarray:
-        norms = row_norms(centers, squared=True)
+        norms = _squared_norms(centers)
         out = np.empty(self.X.shape[0], dtype=self.X.dtype)
 
         def part(thread: int, start: int, stop: int) -> None:
@@ -389,7 +392,7 @@ class NearestCenters:
     def _weighted_sum(self, values: np.ndarray) -> float:
         if len(self.weight):
             values *= self.weight
-        return values.sum(dtype=np.float64)
+        return float(values.sum(dtype=np.float64))
 
     def _in_threads(self, part: Callable[..., Any], ranges: list[tuple[int, int]]) -> list[Any]:
         """Call ``part(thread, start, stop)`` for each range, the first one in this thread."""
@@ -413,6 +416,9 @@ def _split(n: int, n_parts: int, block: int) -> list[tuple[int, int]]:
 
 def _average(sums: np.ndarray, masses: np.ndarray) -> np.ndarray:
     """Divide sums by masses; a cluster still empty goes where scikit-learn would put it."""
+    if masses.all():
+        sums *= (1 / masses)[:, np.newaxis]
+        return sums
     largest = int(masses.argmax())
     total = sums[largest].copy()
     filled = masses > 0
@@ -422,6 +428,17 @@ def _average(sums: np.ndarray, masses: np.ndarray) -> np.ndarray:
         # sum and not its mean. A copy of the mean would win every tie against the largest cluster.
         sums[cluster] = total if cluster < largest else sums[largest]
     return sums
+
+
+def _squared_norms(rows: np.ndarray) -> np.ndarray:
+    return np.einsum("ij,ij->i", rows, rows)
+
+
+def assign_nearest(X: Matrix, centers: np.ndarray, *, n_threads: int | None = None) -> np.ndarray:
+    """Nearest centre of each row, (n_samples,) int32; the lowest cluster on ties."""
+    with NearestCenters(X, len(centers), n_threads=n_threads) as rows:
+        rows.sweep(np.ascontiguousarray(centers, dtype=X.dtype))
+    return rows.labels
 
 
 # --- the algorithm -----------------------------------------------------------------------------
@@ -498,18 +515,14 @@ def constrained_kmeans(
     n_clusters = len(centers_init)
     kept, pairs = _among_themselves(np.asarray(pairs).reshape(-1, 2), X.shape[0])
     sign = np.asarray(sign).astype(np.int8)
-    if order == "random":
-        random_state = check_random_state(random_state)
+    generator = check_random_state(random_state)
     # Sorted once: Algorithm 2 repeats its line 5, but the priorities do not change within a run.
-    visits = np.arange(len(pairs)) if priority is None else _descending(priority)
+    visits = _descending(np.zeros(len(pairs)) if priority is None else priority)
     placed = np.empty(len(kept), dtype=np.int32)
 
-    with (
-        one_blas_thread(),
-        NearestCenters(
-            X, n_clusters, sample_weight=sample_weight, kept=kept, n_threads=n_threads
-        ) as rows,
-    ):
+    with NearestCenters(
+        X, n_clusters, sample_weight=sample_weight, kept=kept, n_threads=n_threads
+    ) as rows:
 
         def assign(centers: np.ndarray) -> Assigned:
             free = rows.sweep(centers)
@@ -520,16 +533,17 @@ def constrained_kmeans(
             linked = rows.add(placed, centers)
             return Assigned(free.n_changed + linked.n_changed, free.inertia + linked.inertia)
 
-        centers = centers_init
+        centers = np.ascontiguousarray(centers_init, dtype=X.dtype)
         history: list[Round] = []
         unchanged = converged = False
         for _ in range(max_iter):
             began = time.perf_counter()
             if order == "random":
-                visits = random_state.permutation(len(pairs))
+                visits = generator.permutation(len(pairs)).astype(np.uint32)
             assigned = assign(centers)
             previous, centers = centers, rows.means(centers)
-            shift = float(((centers - previous) ** 2).sum())
+            moved = (centers - previous).ravel()
+            shift = float(moved @ moved)
             record = Round(
                 assigned.inertia,
                 assigned.n_changed,
@@ -546,20 +560,18 @@ def constrained_kmeans(
                 break
         if not unchanged:
             assign(centers)
-        return Run(
-            rows.labels, centers, rows.inertia(centers), len(history), converged, history
-        )
+        return Run(rows.labels, centers, rows.inertia(centers), len(history), converged, history)
 
 
 def _among_themselves(pairs: np.ndarray, n_samples: int) -> tuple[np.ndarray, np.ndarray]:
     """Rows that occur in pairs, ascending, and the pairs as positions among them."""
     # Marks instead of a sort: this runs once per round of an ensemble.
-    position = np.zeros(n_samples, dtype=np.int32)
+    position = np.zeros(n_samples, dtype=np.uint32)
     position[pairs] = 1
     rows = np.flatnonzero(position)
-    position[rows] = np.arange(len(rows), dtype=np.int32)
+    position[rows] = np.arange(len(rows), dtype=np.uint32)
     return rows, position[pairs]
 
 
 def _descending(priority: np.ndarray) -> np.ndarray:
-    return np.argsort(-np.asarray(priority), kind="stable")
+    return np.argsort(-np.asarray(priority), kind="stable").astype(np.uint32)

@@ -51,4 +51,6 @@ def merge_pairs(pairs: IntArray, weight: FloatArray, n: int) -> tuple[IntArray, 
     key = np.minimum(pairs[:, 0], pairs[:, 1]) * n + np.maximum(pairs[:, 0], pairs[:, 1])
     unique, inverse = np.unique(key, return_inverse=True)
     merged = np.column_stack([unique // max(n, 1), unique % max(n, 1)])
-    return merged, np.bincount(inverse.ravel(), weights=weight, minlength=len(unique))
+    total = np.zeros(len(unique))
+    np.add.at(total, inverse.ravel(), weight)
+    return merged, total

@@ -164,7 +164,9 @@ class Constraints:
     ) -> None:
         first, run = _merge_duplicates(kind, rows)
         if len(first) < len(kind):
-            weight = np.bincount(run, weights=weight, minlength=len(first))
+            total = np.zeros(len(first))
+            np.add.at(total, run, weight)
+            weight = total
             provenance = {
                 name: _join_texts(column, first, run) for name, column in (provenance or {}).items()
             }
@@ -584,7 +586,7 @@ class Constraints:
             statement,
         )
 
-    def _group_pairs(self, i: int) -> IntArray:
+    def _group_pairs(self, i: Any) -> IntArray:
         start, stop = self._rows[i, :2]
         a, b = np.triu_indices(stop - start, k=1)
         return np.column_stack([self._members[start + a], self._members[start + b]])
@@ -920,9 +922,15 @@ def _merge_duplicates(kind: npt.NDArray[np.int8], rows: IntArray) -> tuple[IntAr
     low = np.minimum(rows[:, 0], rows[:, 1])
     high = np.maximum(rows[:, 0], rows[:, 1])
     # Group rows are (start, stop) and never equal, so they need no case of their own.
-    order = np.lexsort((rows[:, 2], high, low, kind))
+    columns = [kind, low, high]
+    n = int(high.max(initial=0)) + 1
+    if n < 2**29:  # one number instead of three columns: sorting is what takes the time here
+        columns = [(low * n + high) * 8 + kind]
+    if (kind == RELATIVE).any():
+        columns.append(rows[:, 2])
+    order = np.lexsort(columns)
     same = np.ones(max(len(kind) - 1, 0), dtype=bool)
-    for column in (kind, low, high, rows[:, 2]):
+    for column in columns:
         in_order = column[order]
         same &= in_order[1:] == in_order[:-1]
     new = np.ones(len(kind), dtype=bool)

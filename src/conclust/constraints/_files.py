@@ -358,9 +358,9 @@ def parse(table: Table, ids: Any = None) -> Parsed:
     ]
     provenance = {}
     for name in extra:
-        column = np.empty(n, dtype=object)
-        column[:] = columns[name]
-        provenance[name] = column[said]
+        cells = np.empty(n, dtype=object)
+        cells[:] = columns[name]
+        provenance[name] = cells[said]
     return Parsed(
         kind[said],
         rows[said],

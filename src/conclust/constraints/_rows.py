@@ -128,7 +128,7 @@ def _as_integers(rows: npt.NDArray[Any], name: str) -> IntArray:
     )
 
 
-def _reject(rows: npt.NDArray[Any], bad: npt.NDArray[np.bool_], name: str, rule: str) -> None:
+def _reject(rows: npt.NDArray[Any], bad: Any, name: str, rule: str) -> None:
     if not bad.any():
         return
     found = np.flatnonzero(bad)

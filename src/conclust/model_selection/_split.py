@@ -38,8 +38,8 @@ class ConstraintKFold:
     >>> known = Constraints([(0, 1), (1, 2), (5, 6)], [(0, 3), (2, 3), (4, 5)])
     >>> for train, test in ConstraintKFold(2, shuffle=False).split(known):
     ...     print(train, test)
-    [2 3 4] [0 1 5]
-    [0 1 5] [2 3 4]
+    [3 4 5] [0 1 2]
+    [0 1 2] [3 4 5]
     """
 
     def __init__(self, n_splits: int = 5, *, shuffle: bool = True, random_state: Any = None):
@@ -80,9 +80,9 @@ class ConstraintKFold:
         fold_of_unit = np.empty(len(sizes), dtype=np.int64)
         filled = np.zeros(self.n_splits, dtype=np.int64)
         for u in order:
-            fold = int(np.argmin(filled))
-            fold_of_unit[u] = fold
-            filled[fold] += sizes[u]
+            smallest = int(np.argmin(filled))
+            fold_of_unit[u] = smallest
+            filled[smallest] += sizes[u]
         fold = fold_of_unit[unit]
         for k in range(self.n_splits):
             yield np.flatnonzero(fold != k), np.flatnonzero(fold == k)

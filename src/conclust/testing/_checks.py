@@ -153,7 +153,10 @@ def check_permuted_samples(case: EstimatorCase) -> None:
     if "init" in case.estimator.get_params():
         assert _same_partition(here.labels_[order], there.labels_)
     else:  # starts drawn by row differ, so only the quality can be compared
-        assert abs(adjusted_rand_score(y, here.labels_) - adjusted_rand_score(y[order], there.labels_)) < 0.3
+        assert (
+            abs(adjusted_rand_score(y, here.labels_) - adjusted_rand_score(y[order], there.labels_))
+            < 0.3
+        )
 
 
 def check_no_constraints_is_plain(case: EstimatorCase) -> None:

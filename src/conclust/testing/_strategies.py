@@ -1,5 +1,6 @@
 """Hypothesis strategies for sets of constraints."""
 
+import itertools
 from typing import Any
 
 import numpy as np
@@ -34,15 +35,15 @@ def consistent_constraints(
     weighted : bool, default=False
         Draw weights between 0.1 and 10 instead of 1.
     """
-    truth = np.array(draw(st.lists(st.integers(0, n_classes - 1), min_size=n_samples, max_size=n_samples)))
+    truth = np.array(
+        draw(st.lists(st.integers(0, n_classes - 1), min_size=n_samples, max_size=n_samples))
+    )
     pairs = draw(_pairs(n_samples, max_pairs))
     must = [(a, b) for a, b in pairs if truth[a] == truth[b]]
     cannot = [(a, b) for a, b in pairs if truth[a] != truth[b]]
     sample = st.integers(0, n_samples - 1)
     triplets = draw(st.lists(st.tuples(sample, sample, sample), max_size=max_relative))
-    relative = [
-        (a, b, c) for a, b, c in triplets if a != b and truth[a] == truth[b] != truth[c]
-    ]
+    relative = [(a, b, c) for a, b, c in triplets if a != b and truth[a] == truth[b] != truth[c]]
     weights = {}
     if weighted:
         for name, rows in (("must_link", must), ("cannot_link", cannot), ("relative", relative)):
@@ -73,6 +74,6 @@ def contradictory_constraints(draw: Any, n_samples: int = 10, max_pairs: int = 2
     length = draw(st.integers(2, n_samples))
     chain = draw(st.permutations(range(n_samples)))[:length]
     planted = Constraints(
-        list(zip(chain[:-1], chain[1:], strict=True)), [(chain[0], chain[-1])], n_samples=n_samples
+        list(itertools.pairwise(chain)), [(chain[0], chain[-1])], n_samples=n_samples
     )
     return draw(any_constraints(n_samples, max_pairs)) + planted

@@ -1,0 +1,52 @@
+import json
+import os
+import subprocess
+import sys
+
+from click.testing import CliRunner
+
+import conclust
+from conclust.cli import main
+
+
+def test_demo_shows_that_constraints_help():
+    result = CliRunner().invoke(main, ["demo", "--json"])
+    assert result.exit_code == 0, result.output
+    rows = json.loads(result.output)
+    hard = [r for r in rows if r["method"].startswith("COPKMeans")]
+    assert hard
+    assert all(r["kept"] == r["n_constraints"] for r in hard)
+    for data in ("iris", "wine"):
+        score = {(r["method"], r["n_constraints"]): r["agreement"] for r in rows if r["data"] == data}
+        assert score["COPKMeans (hard)", 150] > score["k-means, no constraints", 0]
+
+
+def test_demo_prints_a_table():
+    result = CliRunner().invoke(main, ["demo"])
+    assert result.exit_code == 0
+    assert "agreement" in result.output
+    assert "150 of 150" in result.output
+
+
+def test_version_and_help():
+    assert conclust.__version__ in CliRunner().invoke(main, ["--version"]).output
+    assert "demo" in CliRunner().invoke(main, ["-h"]).output
+
+
+def test_unknown_command_is_a_message():
+    result = CliRunner().invoke(main, ["nonsense"])
+    assert result.exit_code == 2
+    assert "No such command" in result.output
+
+
+def test_help_is_quick_and_works_as_a_module():
+    code = (
+        "import sys; sys.argv = ['conclust', '--help']\n"
+        "try:\n    import runpy; runpy.run_module('conclust', run_name='__main__')\n"
+        "except SystemExit as e:\n    assert not e.code\n"
+        "print([m for m in ('numpy', 'sklearn', 'numba', 'pandas') if m in sys.modules])"
+    )
+    out = subprocess.run(
+        [sys.executable, "-c", code], capture_output=True, text=True, env=os.environ, check=True
+    )
+    assert out.stdout.strip().endswith("[]")
