@@ -4,10 +4,10 @@ The nearest centre of a row x is found from a product alone, the lowest cluster 
 
     argmin_c ‖c‖² − 2 x·c                     (‖x‖² is the same for every c)
 
-*Free* rows are labelled and added to the sum of their cluster at once. *Kept* rows, whose cluster
-is decided elsewhere, are not: for them the sweep leaves the two nearest centres and the distance
-to the first (and to all, where asked), and `add_dense` or `add_csr` adds them once placed. Each
-thread sweeps its own range of rows with its own work space and sums. The kernels for dense and
+A sweep labels every row with its nearest centre and adds it to the sum of that cluster. For *kept*
+rows, whose cluster is decided elsewhere, it also leaves the two nearest centres and the distance to
+the first (and to all, where asked); `move_dense` or `move_csr` then moves those placed differently.
+Each thread sweeps its own range of rows with its own work space and sums. The kernels for dense and
 CSR data differ in their first arguments only.
 """
 
@@ -33,18 +33,20 @@ def sweep_dense(
     best,
     near,
     labels,
+    before,
     nearest,
     second,
     gap,
     distances,
     sums,
     masses,
+    counts,
 ):
-    """Label and add up the free rows of ``start:stop``; rank the centres for the kept ones.
+    """Label and add up the rows ``start:stop``; rank the centres for the kept ones.
 
     X            (n, d)         float    in     C-contiguous
     weight       (n,) or (0,)   float    in     weight of each row; empty: all 1
-    scaled       (d, k)         float    in     −2 · centres, transposed
+    scaled       (k, d)         float    in     −2 · centres
     norms        (k,)           float    in     ‖c‖²
     start, stop                 int      in
     kept         (m,)           int64    in     kept rows, ascending
@@ -52,17 +54,19 @@ def sweep_dense(
     product      (k · BLOCK,)   float    work
     best         (2, BLOCK)     float    work
     near         (2, BLOCK)     int32    work
-    labels       (n,)           int32    inout  cluster of each row; kept rows are not touched
+    labels       (n,)           int32    inout  cluster of each row
+    before       (m,)           int32    out    what ``labels`` held for the kept rows
     nearest      (m,)           int32    out    nearest centre of each kept row
     second       (m,)           int32    out    nearest but that one; k = 1: that one
     gap          (m,)           float    out    squared distance to the nearest centre
     distances    (m or 0, k)    float    out    squared distance to every centre
-    sums         (k, d)         float    inout  weighted sum of the free rows in each cluster
+    sums         (k, d)         float    inout  weighted sum of the rows in each cluster
     masses       (k,)           float    inout  their weight
+    counts       (k,)           int64    inout  how many of them weigh anything
 
-    Returns how many free rows changed cluster, and the weighted sum of their ‖c‖² − 2 x·c.
+    Returns how many rows changed cluster, and the weighted sum of their ‖c‖² − 2 x·c.
     """
-    n_features, n_clusters = scaled.shape
+    n_clusters, n_features = scaled.shape
     rounding = n_features * np.finfo(X.dtype).eps
     n_changed = 0
     score = 0.0
@@ -70,16 +74,17 @@ def sweep_dense(
     for first in range(start, stop, BLOCK):
         last = min(first + BLOCK, stop)
         n_rows = last - first
-        # Transposed, the scores of one cluster are contiguous over rows, and the search for the
-        # minimum becomes a loop over rows that vectorises.
+        # With rows last, the search for the minimum is a loop over rows that vectorises. Both
+        # factors as they lie in memory: the sums in the product then round as in scikit-learn.
         scores = product[: n_clusters * n_rows].reshape((n_clusters, n_rows))
-        np.dot(scaled.T, X[first:last].T, scores)
+        np.dot(scaled, X[first:last].T, scores)
         if slot < kept.shape[0] and kept[slot] < last:
             _two_nearest_of_block(scores, norms, best[0], near[0], best[1], near[1])
         else:
             _nearest_of_block(scores, norms, best[0], near[0])
         while slot < kept.shape[0] and kept[slot] < last:
             i = kept[slot] - first
+            before[slot] = labels[kept[slot]]
             nearest[slot] = near[0, i]
             second[slot] = near[1, i]
             gap[slot] = _squared_distance(kept_norms[slot], best[0, i], rounding)
@@ -88,18 +93,16 @@ def sweep_dense(
                     distances[slot, cluster] = _squared_distance(
                         kept_norms[slot], norms[cluster] + scores[cluster, i], rounding
                     )
-            near[0, i] = -1
             slot += 1
         for i in range(n_rows):
-            cluster = near[0, i]
-            if cluster < 0:
-                continue
             row = first + i
+            cluster = near[0, i]
             n_changed += labels[row] != cluster
             labels[row] = cluster
             mass = weight[row] if weight.shape[0] else X.dtype.type(1)
             score += mass * best[0, i]
             masses[cluster] += mass
+            counts[cluster] += mass > 0
             for feature in range(n_features):
                 sums[cluster, feature] += X[row, feature] * mass
     return n_changed, score
@@ -121,14 +124,20 @@ def sweep_csr(
     best,
     near,
     labels,
+    before,
     nearest,
     second,
     gap,
     distances,
     sums,
     masses,
+    counts,
 ):
-    """Do the work of `sweep_dense` on CSR rows; ``best`` and ``near`` are not used."""
+    """Do the work of `sweep_dense` on CSR rows.
+
+    ``scaled`` is transposed here, (d, k), so that a nonzero meets its k factors side by side;
+    ``best`` and ``near`` are not used.
+    """
     n_clusters = norms.shape[0]
     n_changed = 0
     score = 0.0
@@ -144,6 +153,7 @@ def sweep_csr(
         label = _nearest(scores)
         if slot < kept.shape[0] and kept[slot] == row:
             rounding = (indptr[row + 1] - indptr[row]) * np.finfo(data.dtype).eps
+            before[slot] = labels[row]
             nearest[slot] = label
             second[slot] = _second_nearest(scores, label)
             gap[slot] = _squared_distance(kept_norms[slot], scores[label], rounding)
@@ -153,50 +163,68 @@ def sweep_csr(
                         kept_norms[slot], scores[cluster], rounding
                     )
             slot += 1
-            continue
         n_changed += labels[row] != label
         labels[row] = label
         mass = weight[row] if weight.shape[0] else data.dtype.type(1)
         score += mass * scores[label]
         masses[label] += mass
+        counts[label] += mass > 0
         for t in range(indptr[row], indptr[row + 1]):
             sums[label, indices[t]] += data[t] * mass
     return n_changed, score
 
 
 @jit
-def add_dense(
-    X, weight, centers, norms, start, stop, kept, placed, nearest, gap, labels, sums, masses
+def move_dense(
+    X,
+    weight,
+    centers,
+    norms,
+    start,
+    stop,
+    kept,
+    placed,
+    before,
+    nearest,
+    gap,
+    labels,
+    sums,
+    masses,
+    counts,
 ):
-    """Label the kept rows in slots ``start:stop`` as they were placed, and add them up.
+    """Move the kept rows in slots ``start:stop`` from their nearest cluster to where they belong.
 
     centers      (k, d)         float    in     the centres of the sweep
     norms        (k,)           float    in     ‖c‖²; used for CSR rows only
     placed       (m,)           int32    in     cluster of each kept row
 
-    The others are those of `sweep_dense`, ``labels``, ``sums`` and ``masses`` inout, as it left
-    them. Returns how many kept rows changed cluster, and their weighted sum of ‖x − c‖².
+    The others are those of `sweep_dense`, with ``labels``, ``sums``, ``masses`` and ``counts``
+    inout, as it left them. Returns what the moves add to its count of rows that changed cluster,
+    and to the weighted sum of ‖x − c‖².
     """
     n_changed = 0
     inertia = 0.0
     for slot in range(start, stop):
-        row = kept[slot]
-        cluster = placed[slot]
-        n_changed += labels[row] != cluster
-        labels[row] = cluster
+        row, source, target = kept[slot], nearest[slot], placed[slot]
+        if source == target:
+            continue
+        n_changed += int(target != before[slot]) - int(source != before[slot])
+        labels[row] = target
         mass = weight[row] if weight.shape[0] else X.dtype.type(1)
-        if cluster == nearest[slot]:
-            inertia += mass * gap[slot]
-        else:
-            inertia += mass * _distance_dense(X, row, centers, cluster)
-        masses[cluster] += mass
+        inertia += mass * (_distance_dense(X, row, centers, target) - gap[slot])
+        masses[source] -= mass
+        masses[target] += mass
+        counts[source] -= mass > 0
+        counts[target] += mass > 0
         for feature in range(X.shape[1]):
-            sums[cluster, feature] += X[row, feature] * mass
+            part = X[row, feature] * mass
+            sums[source, feature] -= part
+            sums[target, feature] += part
     return n_changed, inertia
 
 
 @jit
-def add_csr(
+def move_csr(
     data,
     indices,
     indptr,
@@ -207,28 +235,34 @@ def add_csr(
     stop,
     kept,
     placed,
+    before,
     nearest,
     gap,
     labels,
     sums,
     masses,
+    counts,
 ):
-    """Do the work of `add_dense` on CSR rows."""
+    """Do the work of `move_dense` on CSR rows."""
     n_changed = 0
     inertia = 0.0
     for slot in range(start, stop):
-        row = kept[slot]
-        cluster = placed[slot]
-        n_changed += labels[row] != cluster
-        labels[row] = cluster
+        row, source, target = kept[slot], nearest[slot], placed[slot]
+        if source == target:
+            continue
+        n_changed += int(target != before[slot]) - int(source != before[slot])
+        labels[row] = target
         mass = weight[row] if weight.shape[0] else data.dtype.type(1)
-        if cluster == nearest[slot]:
-            inertia += mass * gap[slot]
-        else:
-            inertia += mass * _distance_csr(data, indices, indptr, row, centers, norms, cluster)
-        masses[cluster] += mass
+        distance = _distance_csr(data, indices, indptr, row, centers, norms, target)
+        inertia += mass * (distance - gap[slot])
+        masses[source] -= mass
+        masses[target] += mass
+        counts[source] -= mass > 0
+        counts[target] += mass > 0
         for t in range(indptr[row], indptr[row + 1]):
-            sums[cluster, indices[t]] += data[t] * mass
+            part = data[t] * mass
+            sums[source, indices[t]] -= part
+            sums[target, indices[t]] += part
     return n_changed, inertia
 
 

@@ -1,10 +1,9 @@
 """Lloyd's loop with linked rows: the modified COP-Kmeans, and the sweep all k-means here share."""
 
-import threading
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
-from contextlib import ExitStack, contextmanager
+from contextlib import ExitStack
 from typing import Any, Literal, NamedTuple, Self
 
 import joblib
@@ -16,10 +15,10 @@ from sklearn.utils.extmath import row_norms
 
 from conclust._kernels.nearest import (
     BLOCK,
-    add_csr,
-    add_dense,
     measure_csr,
     measure_dense,
+    move_csr,
+    move_dense,
     sweep_csr,
     sweep_dense,
 )
@@ -155,30 +154,13 @@ def init_centers(
 
 # --- threads -----------------------------------------------------------------------------------
 
-_blas_lock = threading.Lock()
-_blas_users = 0
-_blas_limit: Any = None
 
+def one_blas_thread() -> Any:
+    """Hold BLAS at one thread, as a context: beside our own threads its pool fights for the cores.
 
-@contextmanager
-def one_blas_thread() -> Iterator[None]:
-    """Hold BLAS at one thread while our own threads call it: two pools would fight for the cores.
-
-    The limit belongs to the process, so the first to enter sets it and the last to leave lifts it:
-    runs that overlap in several threads would otherwise restore each other's limit for good.
+    Whoever runs several fits in threads of its own should hold this around all of them.
     """
-    global _blas_users, _blas_limit
-    with _blas_lock:
-        if _blas_users == 0:
-            _blas_limit = threadpool_controller().limit(limits=1, user_api="blas")
-        _blas_users += 1
-    try:
-        yield
-    finally:
-        with _blas_lock:
-            _blas_users -= 1
-            if _blas_users == 0:
-                _blas_limit.restore_original_limits()
+    return threadpool_controller().limit(limits=1, user_api="blas")
 
 
 def available_threads() -> int:
@@ -194,8 +176,8 @@ def available_threads() -> int:
 class NearestCenters:
     """Nearest centres for the rows of one X, again and again: its buffers and threads are kept.
 
-    One iteration is ``sweep`` (labels and adds up the free rows), then ``add`` where some rows are
-    kept for the caller to place, then ``means``. A context manager: inside, BLAS keeps to one thread.
+    One iteration is ``sweep``, then ``add`` where some rows are kept for the caller to place, then
+    ``means``. A context manager; inside, BLAS keeps to one thread.
 
     Parameters
     ----------
@@ -226,8 +208,8 @@ class NearestCenters:
     Notes
     -----
     A sweep costs O(n_samples · n_clusters · n_features) multiplications, in BLAS for dense X, and
-    O(n_clusters · n_features) memory per thread. Sums are formed in the type of X, block by block as
-    in scikit-learn; their last bits depend on the number of threads.
+    O(n_clusters · n_features) memory per thread. Sums are formed in the type of X, block by block
+    as in scikit-learn; their last bits depend on the number of threads.
     """
 
     def __init__(
@@ -248,6 +230,7 @@ class NearestCenters:
         n_kept = len(self.kept)
 
         self.labels = np.full(n_samples, FREE, dtype=np.int32)
+        self._before = np.empty(n_kept, dtype=np.int32)
         self.nearest = np.empty(n_kept, dtype=np.int32)
         self.second = np.empty(n_kept, dtype=np.int32)
         self.gap = np.empty(n_kept, dtype=X.dtype)
@@ -255,11 +238,11 @@ class NearestCenters:
 
         if sp.issparse(X):
             self._data: tuple[np.ndarray, ...] = (X.data, X.indices, X.indptr)
-            self._kernels = (sweep_csr, add_csr, measure_csr)
+            self._kernels: tuple[Callable[..., Any], ...] = (sweep_csr, move_csr, measure_csr)
             work = X.nnz * n_clusters
         else:
             self._data = (X,)
-            self._kernels = (sweep_dense, add_dense, measure_dense)
+            self._kernels = (sweep_dense, move_dense, measure_dense)
             work = n_samples * n_features * n_clusters
         most = work // GRAIN + 1
         if most > 1:
@@ -267,18 +250,26 @@ class NearestCenters:
         self._rows = _split(n_samples, most, BLOCK)
         self._slots = _split(n_kept, len(self._rows), BLOCK)
         n_threads = len(self._rows)
-        self._pool = ThreadPoolExecutor(n_threads - 1) if n_threads > 1 else None
+        # With some BLAS the limit belongs to the thread that asks for it, so every worker asks.
+        self._pool = (
+            ThreadPoolExecutor(n_threads - 1, initializer=one_blas_thread)
+            if n_threads > 1
+            else None
+        )
         self._held = ExitStack()
         self._product = np.empty((n_threads, n_clusters * BLOCK), dtype=X.dtype)
         self._best = np.empty((n_threads, 2, BLOCK), dtype=X.dtype)
         self._near = np.empty((n_threads, 2, BLOCK), dtype=np.int32)
-        self._sums = np.empty((n_threads, n_clusters, n_features), dtype=X.dtype)
-        self._masses = np.empty((n_threads, n_clusters), dtype=X.dtype)
+        # Moving kept rows subtracts; in double precision nothing is lost by that. Without them the
+        # sums are scikit-learn's, bit by bit.
+        exact = np.float64 if n_kept else X.dtype
+        self._sums = np.empty((n_threads, n_clusters, n_features), dtype=exact)
+        self._masses = np.empty((n_threads, n_clusters), dtype=exact)
+        self._counts = np.empty((n_threads, n_clusters), dtype=np.int64)
 
         norms = row_norms(X, squared=True) if sp.issparse(X) else _squared_norms(X)
         self._kept_norms = norms[self.kept]
-        norms[self.kept] = 0
-        self._free_norms = self._weighted_sum(norms)
+        self._total_norm = self._weighted_sum(norms)
 
     def __enter__(self) -> Self:
         self._held.enter_context(one_blas_thread())
@@ -290,11 +281,12 @@ class NearestCenters:
         self._held.close()
 
     def sweep(self, centers: np.ndarray) -> Assigned:
-        """Label the free rows and start new sums from them; rank the centres for the kept rows."""
-        scaled = np.multiply(centers.T, -2, order="C")
+        """Give every row its nearest centre, and sum them up anew; rank the centres for kept rows."""
+        scaled = np.multiply(centers.T if sp.issparse(self.X) else centers, -2, order="C")
         norms = _squared_norms(centers)
         self._sums.fill(0)
         self._masses.fill(0)
+        self._counts.fill(0)
 
         def part(thread: int, start: int, stop: int) -> tuple[int, float]:
             return self._kernels[0](
@@ -310,22 +302,24 @@ class NearestCenters:
                 self._best[thread],
                 self._near[thread],
                 self.labels,
+                self._before,
                 self.nearest,
                 self.second,
                 self.gap,
                 self.distances,
                 self._sums[thread],
                 self._masses[thread],
+                self._counts[thread],
             )
 
         done = self._in_threads(part, self._rows)
-        inertia = self._free_norms + sum(score for _, score in done)
+        inertia = self._total_norm + sum(score for _, score in done)
         return Assigned(sum(n_changed for n_changed, _ in done), max(inertia, 0.0))
 
     def add(self, placed: np.ndarray, centers: np.ndarray) -> Assigned:
-        """Label the kept rows as ``placed``, and add them to the sums of the last sweep.
+        """Move the kept rows to the clusters in ``placed``, (n_kept,) int32: labels and sums.
 
-        ``centers`` are those of that sweep.
+        ``centers`` are those of the last sweep. Returns what this adds to the answer of `sweep`.
         """
         norms = _squared_norms(centers)
 
@@ -339,11 +333,13 @@ class NearestCenters:
                 stop,
                 self.kept,
                 placed,
+                self._before,
                 self.nearest,
                 self.gap,
                 self.labels,
                 self._sums[thread],
                 self._masses[thread],
+                self._counts[thread],
             )
 
         done = self._in_threads(part, self._slots)
@@ -355,9 +351,12 @@ class NearestCenters:
         """
         sums = self._sums.sum(axis=0)
         masses = self._masses.sum(axis=0)
-        if not masses.all():
-            self._relocate(np.flatnonzero(masses == 0), centers, sums, masses)
-        return _average(sums, masses)
+        empty = np.flatnonzero(self._counts.sum(axis=0) == 0)
+        if len(empty):
+            sums[empty] = 0
+            masses[empty] = 0
+            self._relocate(empty, centers, sums, masses)
+        return _average(sums, masses).astype(self.X.dtype, copy=False)
 
     def inertia(self, centers: np.ndarray) -> float:
         """Weighted sum of the squared distances of all rows to the centre of their cluster."""
@@ -504,8 +503,8 @@ def constrained_kmeans(
     its own centre. Without pairs this is scikit-learn's ``KMeans(algorithm="lloyd")`` with the same
     start: same labels, inertia, centres and number of iterations.
 
-    Beside plain k-means an iteration costs O(n_pairs) and a pass over the rows named in pairs;
-    memory grows by some 40 bytes per such row, and nothing of size n_samples × n_clusters exists.
+    Beside plain k-means an iteration costs O(n_pairs), and O(n_features) for each row that is not
+    placed at its nearest centre. Memory grows by some 50 bytes per row named in pairs.
 
     References
     ----------
@@ -513,7 +512,7 @@ def constrained_kmeans(
     .. [2] M. Okabe and S. Yamada, "Clustering with Extended Constraints by Co-Training".
     """
     n_clusters = len(centers_init)
-    kept, pairs = _among_themselves(np.asarray(pairs).reshape(-1, 2), X.shape[0])
+    kept, pairs = _among_themselves(np.asarray(pairs, dtype=np.int64).reshape(-1, 2), X.shape[0])
     sign = np.asarray(sign).astype(np.int8)
     generator = check_random_state(random_state)
     # Sorted once: Algorithm 2 repeats its line 5, but the priorities do not change within a run.
@@ -525,13 +524,13 @@ def constrained_kmeans(
     ) as rows:
 
         def assign(centers: np.ndarray) -> Assigned:
-            free = rows.sweep(centers)
+            swept = rows.sweep(centers)
             if not len(kept):
-                return free
+                return swept
             placed.fill(FREE)
             place_pairs(rows.nearest, rows.second, rows.gap, pairs, sign, visits, placed)
-            linked = rows.add(placed, centers)
-            return Assigned(free.n_changed + linked.n_changed, free.inertia + linked.inertia)
+            moved = rows.add(placed, centers)
+            return Assigned(swept.n_changed + moved.n_changed, swept.inertia + moved.inertia)
 
         centers = np.ascontiguousarray(centers_init, dtype=X.dtype)
         history: list[Round] = []
@@ -542,8 +541,8 @@ def constrained_kmeans(
                 visits = generator.permutation(len(pairs)).astype(np.uint32)
             assigned = assign(centers)
             previous, centers = centers, rows.means(centers)
-            moved = (centers - previous).ravel()
-            shift = float(moved @ moved)
+            step = (centers - previous).ravel()
+            shift = float(step @ step)
             record = Round(
                 assigned.inertia,
                 assigned.n_changed,

@@ -30,19 +30,28 @@ IntArray = npt.NDArray[np.int64]
 FloatArray = npt.NDArray[np.float64]
 
 # Budgets count elementary steps, not seconds, so that answers do not depend on the machine.
+IMPROVE_BUDGET = 100_000_000  # links looked at: a few seconds, hardly ever spent
 # Kempe chains longer than this rarely pay, and cost as much to look at as a whole sweep.
 MAX_CHAIN = 64
-IMPROVE_BUDGET = 100_000_000  # links looked at: a few seconds
 # The price of a broken link grows by 1.5^20, over 3 000 times, from a start that leaves most be.
 PRICE_GROWTH = 1.5
 N_SWEEPS = 20
-SHORT_REPAIR = 4_000_000  # moves compared: 10 ms, more than 2 000 steps unless the case is large
-LONG_REPAIR = 400_000_000
-CLIQUE_BUDGET = 100_000
-COLOUR_BUDGET = 500_000  # colours tried: about 1 s
-# The integer programme has one binary variable per unit and cluster.
-MAX_SOLVER_VARIABLES = 2_000
+# Moves compared by tabu search, at most: 10 ms, 0.1 s, 1 s. One step compares at most all moves
+# there are, so that a small case gets this many steps or more, and no more time than it deserves.
+SHORT_REPAIR = 4_000_000
 RELAX_REPAIR = 40_000_000
+LONG_REPAIR = 400_000_000
+N_STEPS = 10_000
+# Tabu search ends at the first placement without a broken link; where it is cheap (few units
+# times clusters) it is run from several seeds and the least cost kept.
+N_REPAIRS = 8
+N_RELAXATIONS = 3
+MAX_REPEATED = 20_000
+CLIQUE_BUDGET = 100_000  # candidates tried
+COLOUR_BUDGET = 500_000  # colours tried: about 1 s
+# The integer programme has one binary variable per unit and cluster. It is reached where links
+# are dense, and there it needs seconds at this size and minutes at twice the size.
+MAX_SOLVER_VARIABLES = 300
 SOLVER_INFEASIBLE = 2  # scipy's status of a programme proved to have no solution
 
 NOTHING = np.empty(0, np.int64)
@@ -293,24 +302,39 @@ def _place_core(
             )
     if previous is not None:
         labels = _better(cost, graph, labels, _improved(cost, graph, previous))
-    found = _Found(labels, Outcome.FEASIBLE, rung)
     clashing = np.flatnonzero(graph.broken_weight(labels))
     # `previous` has been up the ladder once, and no step breaks more than it did.
     if len(clashing) == 0 or (relax and previous is not None):
-        return found
-    for component in clashing:
-        units = np.flatnonzero(graph.component == component)
-        part = graph.restricted(units)
-        inner = _settle(cost[units], part, labels[units], time_limit)
-        if inner.outcome != Outcome.FEASIBLE and relax:
-            inner = _relax(cost[units], part, inner.labels, time_limit)
-        labels[units] = inner.labels
-        rung = max(found.rung, inner.rung, key=RUNGS.index)
-        if inner.outcome == Outcome.INFEASIBLE and not relax:
-            return _Found(labels, inner.outcome, rung, units[inner.witness])
-        unknown = Outcome.UNKNOWN in (inner.outcome, found.outcome)
-        found = _Found(labels, Outcome.UNKNOWN if unknown else Outcome.FEASIBLE, rung)
-    return found
+        return _Found(labels, Outcome.FEASIBLE, rung)
+    return _place_clashing(cost, graph, labels, clashing, relax=relax, time_limit=time_limit)
+
+
+def _place_clashing(
+    cost: FloatArray,
+    graph: ApartGraph,
+    labels: IntArray,
+    clashing: IntArray,
+    *,
+    relax: bool,
+    time_limit: float,
+) -> _Found:
+    """Step 5 of `place`: settle the components in which `labels` breaks a link."""
+    all_units = np.flatnonzero(np.isin(graph.component, clashing))
+    parts = graph.restricted(all_units)  # once, so that many small components stay cheap
+    outcome, rung = Outcome.FEASIBLE, "repair"
+    for component in range(len(parts.odd)):
+        inside = np.flatnonzero(parts.component == component)
+        units, part = all_units[inside], parts.restricted(inside)
+        found = _settle(cost[units], part, labels[units], time_limit)
+        if found.outcome == Outcome.INFEASIBLE and not relax:
+            return found._replace(labels=labels, witness=units[found.witness])
+        if found.outcome == Outcome.UNKNOWN:
+            outcome = Outcome.UNKNOWN
+        if found.outcome != Outcome.FEASIBLE and relax:
+            found = _relax(cost[units], part, found.labels)
+        labels[units] = found.labels
+        rung = max(rung, found.rung, key=RUNGS.index)
+    return _Found(labels, outcome, rung)
 
 
 def _choose_sides(cost: FloatArray, graph: ApartGraph) -> IntArray:
@@ -350,30 +374,54 @@ def _start_softly(cost: FloatArray, graph: ApartGraph) -> IntArray:
 
 def _settle(cost: FloatArray, graph: ApartGraph, labels: IntArray, time_limit: float) -> _Found:
     """Mend the broken links of one connected component, or prove that it cannot be done."""
-    # Whole numbers: sums are exact, and a link of little weight is as hard as a heavy one.
-    ones = np.ones(len(graph.indices))
-    labels = labels.copy()
-    if repair(cost, graph.indptr, graph.indices, ones, SHORT_REPAIR, 1, labels) == 0.0:
-        return _Found(_improved(cost, graph, labels), Outcome.FEASIBLE, "repair")
+    n_tries = N_REPAIRS if cost.size <= MAX_REPEATED else 1
+    mended = _mend(cost, graph, labels, SHORT_REPAIR, n_tries)
+    if mended is not None:
+        return _Found(mended, Outcome.FEASIBLE, "repair")
     verdict, coloured, witness = _colour(cost, graph)
     if verdict == NONE:
         return _Found(labels, Outcome.INFEASIBLE, "colouring", witness)
+    if verdict == UNKNOWN:
+        mended = _mend(cost, graph, labels, LONG_REPAIR, 1)
+        if mended is not None:
+            return _Found(mended, Outcome.FEASIBLE, "repair")
+    solver, solved = _solve(cost, graph, time_limit)
     if verdict == FOUND:
         coloured = _improved(cost, graph, coloured)
-        verdict, solved = _solve(cost, graph, time_limit)
-        if verdict == FOUND:
+        if solver == FOUND:
             coloured = _better(cost, graph, solved, coloured)
         return _Found(coloured, Outcome.FEASIBLE, "colouring")
-    # The costs draw the search to the same corner again and again: look without them.
-    no_cost = np.zeros_like(cost)
-    if repair(no_cost, graph.indptr, graph.indices, ones, LONG_REPAIR, 1, labels) == 0.0:
-        return _Found(_improved(cost, graph, labels), Outcome.FEASIBLE, "repair")
-    verdict, solved = _solve(cost, graph, time_limit)
-    if verdict == FOUND:
+    if solver == FOUND:
         return _Found(solved, Outcome.FEASIBLE, "solver")
-    if verdict == NONE:
+    if solver == NONE:
         return _Found(labels, Outcome.INFEASIBLE, "solver", np.arange(graph.n_units))
     return _Found(labels, Outcome.UNKNOWN, "solver")
+
+
+def _mend(
+    cost: FloatArray, graph: ApartGraph, labels: IntArray, budget: int, n_tries: int
+) -> IntArray | None:
+    """Search for a placement that breaks no link; None when none is met."""
+    budget = _budget(cost, budget) // 2
+    # Whole numbers: sums are exact, and a link of little weight is as hard as a heavy one.
+    ones = np.ones(len(graph.indices))
+    best = None
+    for seed in range(1, 1 + n_tries):
+        found = labels.copy()
+        broken = repair(cost, graph.indptr, graph.indices, ones, budget, seed, found)
+        if broken:
+            # The costs draw the search to the same corner again and again: look without them.
+            blind = np.zeros_like(cost)
+            broken = repair(blind, graph.indptr, graph.indices, ones, budget, seed, found)
+        if broken:
+            return best
+        found = _improved(cost, graph, found)
+        best = found if best is None else _better(cost, graph, found, best)
+    return best
+
+
+def _budget(cost: FloatArray, most: int) -> int:
+    return min(most, N_STEPS * cost.size)
 
 
 def _colour(cost: FloatArray, graph: ApartGraph) -> tuple[int, IntArray, IntArray]:
@@ -458,12 +506,15 @@ def _both_ends(graph: ApartGraph, n_clusters: int) -> csr_array:
     return csr_array(kron(incidence, eye_array(n_clusters)))
 
 
-def _relax(cost: FloatArray, graph: ApartGraph, labels: IntArray, time_limit: float) -> _Found:
+def _relax(cost: FloatArray, graph: ApartGraph, labels: IntArray) -> _Found:
     """Break the least weight found in one component whose links cannot all be kept."""
-    labels = labels.copy()
-    for seed in (1, 2, 3):
-        repair(cost, graph.indptr, graph.indices, graph.weight, RELAX_REPAIR, seed, labels)
-    return _Found(_improved(cost, graph, labels), Outcome.RELAXED, "relaxed")
+    best = _improved(cost, graph, labels)
+    for seed in range(1, 1 + N_RELAXATIONS):
+        found = best.copy()
+        budget = _budget(cost, RELAX_REPAIR)
+        repair(cost, graph.indptr, graph.indices, graph.weight, budget, seed, found)
+        best = _better(cost, graph, _improved(cost, graph, found), best)
+    return _Found(best, Outcome.RELAXED, "relaxed")
 
 
 def _improved(cost: FloatArray, graph: ApartGraph, labels: IntArray) -> IntArray:

@@ -13,23 +13,29 @@ from conclust.constraints._closure import Closure, close
 from conclust.constraints._components import PAIR_LIMIT, check_group_pairs
 from conclust.constraints._conflicts import Conflict, find_conflicts, hitting_set, repair
 from conclust.constraints._html import constraints_html
+from conclust.constraints._matrix import pairs_of_matrix
 from conclust.constraints._report import ConstraintReport
 from conclust.constraints._rows import FloatArray, IntArray, as_positions, as_weights
+from conclust.constraints._table import (
+    APART,
+    CANNOT_LINK,
+    KIND_NAMES,
+    MUST_LINK,
+    NAME_OF_KIND,
+    RELATIVE,
+    check_n_samples,
+    codes_of,
+    frozen,
+    join_texts,
+    members_by_code,
+    merge_duplicates,
+    same_arrays,
+    three_columns,
+)
 from conclust.exceptions import InvalidConstraintsError
 
 if TYPE_CHECKING:
     import pandas as pd
-
-MUST_LINK, CANNOT_LINK, RELATIVE, APART = 1, -1, 2, -2
-KIND_NAMES = {
-    MUST_LINK: "must-link",
-    CANNOT_LINK: "cannot-link",
-    RELATIVE: "relative",
-    APART: "apart",
-}
-
-# Indexed by kind; a negative kind counts from the end.
-_NAME_OF_KIND = np.array(["", *(KIND_NAMES[k] for k in (1, 2, -2, -1))])
 
 
 class Statement(NamedTuple):
@@ -129,7 +135,7 @@ class Constraints:
         relative_weight: Any = None,
         n_samples: int | None = None,
     ):
-        n_samples = _check_n_samples(n_samples)
+        n_samples = check_n_samples(n_samples)
         kinds, rows, weights = [], [], []
         for kind, name, value, weight in (
             (MUST_LINK, "must_link", must_link, must_link_weight),
@@ -137,7 +143,7 @@ class Constraints:
             (RELATIVE, "relative", relative, relative_weight),
         ):
             given = as_positions(value, name, n_samples)
-            rows.append(_three_columns(given))
+            rows.append(three_columns(given))
             weights.append(as_weights(weight, f"{name}_weight", len(given)))
             kinds.append(np.full(len(given), kind, dtype=np.int8))
         self._fill(
@@ -162,23 +168,23 @@ class Constraints:
         skipped: Sequence[dict[str, Any]] = (),
         dropped: "Constraints | None" = None,
     ) -> None:
-        first, run = _merge_duplicates(kind, rows)
+        first, run = merge_duplicates(kind, rows)
         if len(first) < len(kind):
             total = np.zeros(len(first))
             np.add.at(total, run, weight)
             weight = total
             provenance = {
-                name: _join_texts(column, first, run) for name, column in (provenance or {}).items()
+                name: join_texts(column, first, run) for name, column in (provenance or {}).items()
             }
             kind, rows = kind[first], rows[first]
         values = {
-            "_kind": _frozen(kind),
-            "_rows": _frozen(rows),
-            "_weight": _frozen(weight),
-            "_members": _frozen(members if members is not None else np.empty(0, np.int64)),
+            "_kind": frozen(kind),
+            "_rows": frozen(rows),
+            "_weight": frozen(weight),
+            "_members": frozen(members if members is not None else np.empty(0, np.int64)),
             "n_samples": n_samples,
-            "ids": None if ids is None else _frozen(ids),
-            "provenance": MappingProxyType({k: _frozen(v) for k, v in (provenance or {}).items()}),
+            "ids": None if ids is None else frozen(ids),
+            "provenance": MappingProxyType({k: frozen(v) for k, v in (provenance or {}).items()}),
             "skipped": tuple(skipped),
             "_dropped": dropped,
         }
@@ -230,8 +236,8 @@ class Constraints:
         0  0  1    must-link     1.0
         1  0  3  cannot-link     1.0
         """
-        codes, n_classes = _codes_of(y, "y", unlabelled)
-        order, starts = _members_by_code(codes, n_classes)
+        codes, n_classes = codes_of(y, "y", unlabelled)
+        order, starts = members_by_code(codes, n_classes)
         chain = np.column_stack([order[:-1], order[1:]])
         together = np.delete(chain, starts[1:] - 1, axis=0) if n_classes else chain
         first = order[starts]
@@ -266,14 +272,14 @@ class Constraints:
         for name, column in (("together", together), ("apart", apart)):
             if column is None:
                 continue
-            codes, n_groups = _codes_of(column, name, -1)
+            codes, n_groups = codes_of(column, name, -1)
             if n_samples is not None and n_samples != len(codes):
                 raise InvalidConstraintsError(
                     f"together has {n_samples} entries and apart {len(codes)}; "
                     "both need one entry per sample."
                 )
             n_samples = len(codes)
-            order, starts = _members_by_code(codes, n_groups)
+            order, starts = members_by_code(codes, n_groups)
             stops = np.append(starts[1:], len(order))
             if name == "together":
                 chain = np.column_stack([order[:-1], order[1:]])
@@ -292,8 +298,8 @@ class Constraints:
         group = sizes > 2
         rows = np.concatenate(
             [
-                _three_columns(np.column_stack([members[pair], members[pair + 1]])),
-                _three_columns(np.column_stack([starts[group], stops[group]])),
+                three_columns(np.column_stack([members[pair], members[pair + 1]])),
+                three_columns(np.column_stack([starts[group], stops[group]])),
             ]
         )
         kind = np.repeat(np.array([CANNOT_LINK, APART], np.int8), [len(pair), group.sum()])
@@ -321,51 +327,12 @@ class Constraints:
         0  0  1    must-link     2.0
         1  1  2  cannot-link     1.0
         """
-        import scipy.sparse as sp
-
-        try:
-            S = sp.coo_array(S, dtype=np.float64)
-        except (TypeError, ValueError) as error:
-            raise InvalidConstraintsError(f"S must be a matrix of numbers: {error}.") from None
-        if S.ndim != 2 or S.shape[0] != S.shape[1]:
-            raise InvalidConstraintsError(
-                f"S has shape {S.shape}; it must be square, one row and one column per sample."
-            )
-        S.sum_duplicates()
-        i, j, value = S.row.astype(np.int64), S.col.astype(np.int64), S.data
-        if not np.isfinite(value).all():
-            bad = int(np.flatnonzero(~np.isfinite(value))[0])
-            raise InvalidConstraintsError(
-                f"S[{i[bad]}, {j[bad]}] is {value[bad]}; entries must be finite, "
-                "0 for pairs nothing is known about."
-            )
-        bad_diagonal = (i == j) & (value < 0)
-        if bad_diagonal.any():
-            at = int(i[bad_diagonal][0])
-            raise InvalidConstraintsError(
-                f"S[{at}, {at}] is negative: a sample cannot be apart from itself."
-            )
-        use = (value != 0) & (i != j)
-        i, j, value = i[use], j[use], value[use]
-        low, high = np.minimum(i, j), np.maximum(i, j)
-        order = np.lexsort((high, low))
-        low, high, value = low[order], high[order], value[order]
-        twice = np.flatnonzero((low[1:] == low[:-1]) & (high[1:] == high[:-1]))
-        differs = twice[~np.isclose(value[twice], value[twice + 1])]
-        if len(differs):
-            a, b = low[differs[0]], high[differs[0]]
-            raise InvalidConstraintsError(
-                f"S[{a}, {b}] and S[{b}, {a}] differ ({value[differs[0]]:g} and "
-                f"{value[differs[0] + 1]:g}); make S symmetric or fill one triangle only."
-            )
-        once = np.ones(len(value), dtype=bool)
-        once[twice + 1] = False
-        low, high, value = low[once], high[once], value[once]
+        pairs, value, n_samples = pairs_of_matrix(S)
         return cls._made(
             np.sign(value).astype(np.int8),
-            _three_columns(np.column_stack([low, high])),
+            three_columns(pairs),
             np.abs(value),
-            n_samples=S.shape[0],
+            n_samples=n_samples,
         )
 
     @classmethod
@@ -399,7 +366,7 @@ class Constraints:
             stops = np.cumsum([len(g) for g in groups])
             starts = stops - [len(g) for g in groups]
             kind = np.append(kind, np.full(len(groups), APART, np.int8))
-            rows = np.concatenate([rows, _three_columns(np.column_stack([starts, stops]))])
+            rows = np.concatenate([rows, three_columns(np.column_stack([starts, stops]))])
             weight = np.append(weight, parsed.group_weight)
         return cls._made(
             kind,
@@ -465,7 +432,7 @@ class Constraints:
     @property
     def kinds(self) -> npt.NDArray[np.str_]:
         """(len(self),) 'must-link', 'cannot-link', 'relative' or 'apart', in the order given."""
-        return _NAME_OF_KIND[self._kind]
+        return NAME_OF_KIND[self._kind]
 
     @property
     def samples(self) -> IntArray:
@@ -544,8 +511,8 @@ class Constraints:
         stops = np.cumsum(sizes)
         rows[group, 0], rows[group, 1] = stops - sizes, stops
         members = np.concatenate([self._members[:0], *self.apart])
-        object.__setattr__(self, "_rows", _frozen(rows))
-        object.__setattr__(self, "_members", _frozen(members))
+        object.__setattr__(self, "_rows", frozen(rows))
+        object.__setattr__(self, "_members", frozen(members))
         return self
 
     # ------------------------------------------------------------------ what methods work on
@@ -636,7 +603,7 @@ class Constraints:
                 f"{other.n_samples}: positions would not mean the same samples."
             )
         ids = self.ids if self.ids is not None else other.ids
-        if self.ids is not None and other.ids is not None and not _same(self.ids, other.ids):
+        if self.ids is not None and other.ids is not None and not same_arrays(self.ids, other.ids):
             raise InvalidConstraintsError(
                 "Cannot join constraints read with different `ids`: positions would not mean the "
                 "same samples. Read both with the ids of the same table."
@@ -666,10 +633,10 @@ class Constraints:
             return NotImplemented
         return (
             self.n_samples == other.n_samples
-            and _same(self._kind, other._kind)
-            and _same(self._rows, other._rows)
-            and _same(self._weight, other._weight)
-            and _same(self._members, other._members)
+            and same_arrays(self._kind, other._kind)
+            and same_arrays(self._rows, other._rows)
+            and same_arrays(self._weight, other._weight)
+            and same_arrays(self._members, other._members)
         )
 
     __hash__ = None  # type: ignore[assignment]
@@ -901,98 +868,7 @@ def read_constraints(path: str | Path, ids: Any = None) -> Constraints:
     return Constraints._from_table(_files.read_table(Path(path)), ids)
 
 
-def _check_n_samples(n_samples: Any) -> int | None:
-    if n_samples is None:
-        return None
-    if isinstance(n_samples, bool) or not isinstance(n_samples, int | np.integer) or n_samples < 0:
-        raise InvalidConstraintsError(
-            f"n_samples must be a whole number of samples or None; got {n_samples!r}."
-        )
-    return int(n_samples)
-
-
-def _three_columns(rows: IntArray) -> IntArray:
-    if rows.shape[1] == 3:
-        return rows
-    return np.column_stack([rows, np.full(len(rows), -1, dtype=np.int64)])
-
-
-def _merge_duplicates(kind: npt.NDArray[np.int8], rows: IntArray) -> tuple[IntArray, IntArray]:
-    """Find the first row of each distinct statement, and for each row which one it repeats."""
-    low = np.minimum(rows[:, 0], rows[:, 1])
-    high = np.maximum(rows[:, 0], rows[:, 1])
-    # Group rows are (start, stop) and never equal, so they need no case of their own.
-    columns = [kind, low, high]
-    n = int(high.max(initial=0)) + 1
-    if n < 2**29:  # one number instead of three columns: sorting is what takes the time here
-        columns = [(low * n + high) * 8 + kind]
-    if (kind == RELATIVE).any():
-        columns.append(rows[:, 2])
-    order = np.lexsort(columns)
-    same = np.ones(max(len(kind) - 1, 0), dtype=bool)
-    for column in columns:
-        in_order = column[order]
-        same &= in_order[1:] == in_order[:-1]
-    new = np.ones(len(kind), dtype=bool)
-    new[1:] = ~same
-    run_sorted = np.cumsum(new) - 1
-    firsts = order[new]  # lexsort is stable: the first of a run is the earliest given
-    rank = np.empty(len(firsts), dtype=np.int64)
-    by_position = np.argsort(firsts, kind="stable")
-    rank[by_position] = np.arange(len(firsts))
-    run = np.empty(len(kind), dtype=np.int64)
-    run[order] = rank[run_sorted]
-    return firsts[by_position], run
-
-
-def _join_texts(column: npt.NDArray[Any], first: IntArray, run: IntArray) -> npt.NDArray[Any]:
-    """Keep what each of several equal statements says about itself: 'ann; bob'."""
-    joined = column[first].copy()
-    for i in np.flatnonzero(first[run] != np.arange(len(run))):
-        text, at = column[i], run[i]
-        if text in (None, ""):
-            continue
-        if joined[at] in (None, ""):
-            joined[at] = text
-        elif str(text) not in str(joined[at]).split("; "):
-            joined[at] = f"{joined[at]}; {text}"
-    return joined
-
-
-def _codes_of(values: Any, name: str, missing: Any) -> tuple[IntArray, int]:
-    """Number the distinct values in order of appearance; -1 for None, NaN and `missing`."""
-    import pandas as pd
-
-    if isinstance(values, str) or np.ndim(values) != 1:
-        raise InvalidConstraintsError(
-            f"{name} must be one-dimensional, one entry per sample; got shape {np.shape(values)}."
-        )
-    column = pd.Series(values, dtype=None if hasattr(values, "dtype") else object)
-    if missing is not None:
-        column = column.mask(column == missing)
-    codes, uniques = pd.factorize(column, use_na_sentinel=True)
-    return codes.astype(np.int64), len(uniques)
-
-
-def _members_by_code(codes: IntArray, n_codes: int) -> tuple[IntArray, IntArray]:
-    """Sort samples by code, leaving out code -1; return them and where each code starts."""
-    order = np.argsort(codes, kind="stable")
-    order = order[np.searchsorted(codes[order], 0) :]
-    return order, np.searchsorted(codes[order], np.arange(n_codes))
-
-
 def _column(constraints: Constraints, name: str) -> npt.NDArray[Any]:
     if name in constraints.provenance:
         return constraints.provenance[name].astype(object)
     return np.full(len(constraints), None, dtype=object)
-
-
-def _frozen(array: npt.NDArray[Any]) -> npt.NDArray[Any]:
-    if array.flags.writeable:
-        array = array.view()
-        array.flags.writeable = False
-    return array
-
-
-def _same(a: npt.NDArray[Any], b: npt.NDArray[Any]) -> bool:
-    return a.shape == b.shape and bool(np.all(a == b))

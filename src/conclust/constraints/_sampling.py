@@ -7,8 +7,9 @@ import numpy as np
 import numpy.typing as npt
 from sklearn.utils import check_random_state, column_or_1d
 
-from conclust.constraints._constraints import CANNOT_LINK, MUST_LINK, RELATIVE, Constraints
+from conclust.constraints._constraints import Constraints
 from conclust.constraints._rows import IntArray
+from conclust.constraints._table import CANNOT_LINK, MUST_LINK, RELATIVE
 
 
 def sample_constraints(

@@ -1,0 +1,410 @@
+"""The modified COP-Kmeans as a function: scikit-learn without pairs, the paper's loop with them."""
+
+import numpy as np
+import pytest
+import scipy.sparse as sp
+from hypothesis import assume, given
+from hypothesis import strategies as st
+from numpy.testing import assert_allclose, assert_array_equal
+from sklearn.cluster import KMeans, kmeans_plusplus
+from sklearn.datasets import load_breast_cancer, load_digits, load_iris, load_wine, make_blobs
+from sklearn.metrics import euclidean_distances
+
+from conclust._sklearn import scaled_tolerance, threadpool_controller
+from conclust.cluster import _lloyd
+from conclust.cluster._lloyd import (
+    NearestCenters,
+    Round,
+    assign_nearest,
+    centred,
+    constrained_kmeans,
+    init_centers,
+    one_blas_thread,
+)
+from tests.oracles import kmeans as oracle
+
+MUST, CANNOT = 1, -1
+NO_PAIRS = np.empty((0, 2), dtype=np.int64), np.empty(0, dtype=np.int8), None
+
+
+def both(X, init, weight=None, tol=0.0, max_iter=300, n_threads=None):
+    """The same start for scikit-learn and for us."""
+    n_clusters = len(init)
+    theirs = KMeans(
+        n_clusters, init=init, n_init=1, max_iter=max_iter, tol=tol, algorithm="lloyd"
+    ).fit(X, sample_weight=weight)
+    data = centred(X)
+    start = init_centers(data.X, n_clusters, init, weight, np.random.RandomState(0), mean=data.mean)
+    ours = constrained_kmeans(
+        data.X,
+        *NO_PAIRS,
+        start,
+        sample_weight=weight,
+        tol=scaled_tolerance(X, tol),
+        max_iter=max_iter,
+        n_threads=n_threads,
+    )
+    return theirs, ours._replace(centers=ours.centers + data.mean)
+
+
+def check_equal(theirs, ours, dtype=np.float64):
+    rtol = 1e-4 if dtype == np.float32 else 1e-10
+    assert_array_equal(ours.labels, theirs.labels_)
+    assert ours.labels.dtype == theirs.labels_.dtype
+    assert ours.n_iter == theirs.n_iter_ == len(ours.history)
+    assert ours.centers.dtype == theirs.cluster_centers_.dtype == dtype
+    assert_allclose(ours.centers, theirs.cluster_centers_, rtol=rtol, atol=rtol)
+    assert_allclose(ours.inertia, theirs.inertia_, rtol=rtol, atol=rtol)
+
+
+@pytest.mark.parametrize("dtype", [np.float64, np.float32])
+@pytest.mark.parametrize("sparse", [False, True], ids=["dense", "sparse"])
+@pytest.mark.parametrize("weighted", [False, True], ids=["", "weighted"])
+@pytest.mark.parametrize("load", [load_iris, load_wine, load_breast_cancer, load_digits])
+def test_without_pairs_it_is_scikit_learns_kmeans(load, weighted, sparse, dtype):
+    X = load().data.astype(dtype)
+    rng = np.random.RandomState(1)
+    weight = rng.uniform(0.5, 2, len(X)).astype(dtype) if weighted else None
+    for n_clusters in (1, 3, 8):
+        init = X[rng.permutation(len(X))[:n_clusters]]
+        check_equal(*both(sp.csr_matrix(X) if sparse else X, init, weight), dtype)
+
+
+@pytest.mark.parametrize("tol", [1e-4, 1e-2])
+@pytest.mark.parametrize("max_iter", [1, 2, 300])
+def test_it_stops_where_scikit_learn_stops(tol, max_iter):
+    X = load_digits().data
+    check_equal(*both(X, X[:10], tol=tol, max_iter=max_iter))
+
+
+@pytest.mark.filterwarnings("ignore:Number of distinct clusters")
+@given(st.data())
+def test_few_distinct_rows_and_far_centres_as_in_scikit_learn(data):
+    # Check empty clusters: relocated, more than distinct rows, rows without weight.
+    n_samples, n_features = data.draw(st.integers(2, 8)), data.draw(st.integers(1, 3))
+    n_clusters = data.draw(st.integers(1, n_samples))
+
+    def table(n_rows, low, high):
+        row = st.lists(st.integers(low, high), min_size=n_features, max_size=n_features)
+        return np.array(data.draw(st.lists(row, min_size=n_rows, max_size=n_rows)), dtype=float)
+
+    X, init = table(n_samples, 0, 2), table(n_clusters, -1, 5)
+    weight = data.draw(
+        st.none() | st.lists(st.integers(0, 2), min_size=n_samples, max_size=n_samples)
+    )
+    assume(weight is None or sum(weight) > 0)
+    if weight is not None:
+        weight = np.array(weight, dtype=float)
+    if data.draw(st.booleans()):
+        X = sp.csr_matrix(X)
+    check_equal(*both(X, init, weight, max_iter=20))
+
+
+def test_threads_share_the_rows(monkeypatch):
+    # Check that two threads, with pairs and without, give what one gives.
+    monkeypatch.setattr(_lloyd, "GRAIN", 1)
+    X, y = make_blobs(3000, 6, centers=5, cluster_std=4.0, random_state=0)
+    check_equal(*both(X, X[:5], n_threads=2))
+    rng = np.random.RandomState(0)
+    pairs = rng.randint(len(X), size=(1500, 2))
+    sign = np.where(y[pairs[:, 0]] == y[pairs[:, 1]], MUST, CANNOT)
+    for data in (centred(X).X, sp.csr_matrix(X)):
+        one, two = (
+            constrained_kmeans(data, pairs, sign, None, X[:5], max_iter=30, n_threads=n)
+            for n in (1, 2)
+        )
+        assert_array_equal(one.labels, two.labels)
+        assert_allclose(one.centers, two.centers)
+        assert_allclose(one.inertia, two.inertia)
+        assert [r.n_changed for r in one.history] == [r.n_changed for r in two.history]
+        assert_allclose([r.inertia for r in one.history], [r.inertia for r in two.history])
+
+
+@st.composite
+def problems(draw):
+    """Rows in general position, centres at some of them, pairs of which some clash."""
+    n_samples, n_features = draw(st.integers(3, 14)), draw(st.integers(1, 3))
+    n_clusters = draw(st.integers(1, min(4, n_samples)))
+    rng = np.random.RandomState(draw(st.integers(0, 2**31 - 1)))
+    X = rng.standard_normal((n_samples, n_features))
+    n_pairs = draw(st.integers(0, 15))
+    pairs = (
+        np.array([rng.permutation(n_samples)[:2] for _ in range(n_pairs)])
+        .astype(int)
+        .reshape(-1, 2)
+    )
+    sign = rng.choice([MUST, CANNOT], n_pairs)
+    priority = rng.randint(0, 3, n_pairs).astype(float)
+    weight = rng.uniform(0.5, 2, n_samples) if draw(st.booleans()) else None
+    return X, pairs, sign, priority, X[rng.permutation(n_samples)[:n_clusters]], weight
+
+
+@pytest.mark.parametrize("sparse", [False, True], ids=["dense", "sparse"])
+def test_with_pairs_it_is_the_papers_algorithm(sparse):
+    # Check labels and iterations against Algorithm 2 written out line by line. After max_iter
+    # rounds we assign once more, which the paper would do as the first step of the next round.
+    @given(problems(), st.integers(1, 12))
+    def check(problem, max_iter):
+        X, pairs, sign, priority, centers, weight = problem
+        order = oracle.by_priority(priority)
+        expected = oracle.modified_cop_kmeans(
+            X.tolist(), pairs, sign, [order] * (max_iter + 1), centers.tolist(), weight
+        )
+        assume(expected.n_empty <= 1)  # which of two far rows goes to which cluster is left open
+        run = constrained_kmeans(
+            sp.csr_matrix(X) if sparse else X,
+            pairs,
+            sign,
+            priority,
+            centers,
+            sample_weight=weight,
+            max_iter=max_iter,
+            tol=-1.0,  # only the labels decide, as in the paper
+        )
+        assert run.labels.tolist() == expected.labels
+        assert run.n_iter == min(expected.n_iter, max_iter)
+
+    check()
+
+
+@given(problems(), st.integers(0, 100))
+def test_random_order_is_drawn_anew_in_each_iteration(problem, seed):
+    # Check against the oracle with the same draws; priorities are ignored, the draws repeat.
+    X, pairs, sign, priority, centers, weight = problem
+    rng = np.random.RandomState(seed)
+    orders = [rng.permutation(len(pairs)).tolist() for _ in range(6)]
+    expected = oracle.modified_cop_kmeans(
+        X.tolist(), pairs, sign, [*orders, orders[-1]], centers.tolist(), weight
+    )
+    assume(expected.n_empty <= 1)
+    first, again = (
+        constrained_kmeans(
+            X,
+            pairs,
+            sign,
+            priority,
+            centers,
+            sample_weight=weight,
+            max_iter=6,
+            order="random",
+            random_state=seed,
+        )
+        for _ in range(2)
+    )
+    assert first.labels.tolist() == again.labels.tolist() == expected.labels
+
+
+def test_higher_priority_is_placed_first():
+    # Check descending priorities, and ties in the order given.
+    X = np.array([[0.0], [1.0], [10.0], [11.0]])
+    pairs, sign = np.array([(0, 1), (0, 1)]), np.array([MUST, CANNOT])
+    centers = X[[0, 2]]
+
+    def labels(priority):
+        return constrained_kmeans(X, pairs, sign, priority, centers, max_iter=1).labels.tolist()
+
+    assert labels([1.0, 2.0])[0] != labels([1.0, 2.0])[1]
+    assert labels([2.0, 1.0])[0] == labels([2.0, 1.0])[1]
+    assert labels([1.0, 1.0])[0] == labels(None)[0] == labels(None)[1]
+
+
+def test_an_emptied_cluster_restarts_at_the_farthest_row():
+    # Check by hand: the must-link draws row 3 away from its own centre, which the row farthest from
+    # its centre then takes over: row 3 itself, at distance 8 from centre 0.
+    X = np.array([[0.0], [1.0], [1.5], [8.0]])
+    run = constrained_kmeans(
+        X, [(0, 3)], [MUST], None, np.array([[0.0], [7.0]]), max_iter=1, tol=np.inf
+    )
+    assert run.centers.ravel().tolist() == pytest.approx([2.5 / 3, 8.0])
+    assert run.history[0].inertia == pytest.approx(0 + 1 + 1.5**2 + 8**2)
+
+
+def test_the_record_of_each_round():
+    # Check what history holds, that the callback sees the same, and that the answer is consistent.
+    X, y = make_blobs(300, 4, centers=4, cluster_std=6.0, random_state=0)
+    rng = np.random.RandomState(0)
+    pairs = rng.randint(300, size=(400, 2))
+    pairs = pairs[pairs[:, 0] != pairs[:, 1]]
+    sign = np.where(y[pairs[:, 0]] == y[pairs[:, 1]], MUST, CANNOT)
+    seen: list[Round] = []
+    run = constrained_kmeans(X, pairs, sign, None, X[:4], max_iter=5, on_round=seen.append)
+    assert seen == run.history
+    assert run.n_iter == len(run.history) == 5
+    assert not run.converged
+    assert run.history[0].n_changed == 300
+    first = constrained_kmeans(X, pairs, sign, None, X[:4], max_iter=0)
+    same = first.labels[pairs[:, 0]] == first.labels[pairs[:, 1]]
+    assert run.history[0].n_violated == (same != (sign == MUST)).sum()
+    assert run.history[0].inertia == pytest.approx(first.inertia)
+    assert first.inertia == pytest.approx(((X - X[:4][first.labels]) ** 2).sum())
+    assert run.inertia == pytest.approx(((X - run.centers[run.labels]) ** 2).sum())
+    assert all(r.seconds > 0 for r in run.history)
+
+
+def test_converged_runs_say_so():
+    X = load_iris().data
+    run = constrained_kmeans(X, *NO_PAIRS, X[[0, 50, 100]])
+    assert run.converged
+    assert run.history[-1].n_changed == 0
+    loose = constrained_kmeans(X, *NO_PAIRS, X[[0, 50, 100]], tol=1.0)
+    assert loose.converged
+    assert loose.n_iter < run.n_iter
+    assert loose.history[-1].center_shift <= 1.0
+
+
+def test_the_start_is_left_alone():
+    X = load_iris().data
+    start = X[[0, 50, 100]]
+    before = start.copy()
+    constrained_kmeans(X, [(0, 1)], [CANNOT], None, start)
+    assert_array_equal(start, before)
+
+
+@pytest.mark.parametrize("sparse", [False, True], ids=["dense", "sparse"])
+def test_distances_of_kept_rows(sparse):
+    # Check what other k-means of the library read from a sweep, and the loop they build on it.
+    X = load_iris().data
+    centers = X[[3, 60, 120]]
+    kept = np.arange(0, 150, 7)
+    data = sp.csr_matrix(X) if sparse else X
+    with NearestCenters(data, 3, kept=kept, all_distances=True) as rows:
+        rows.sweep(centers)
+        expected = euclidean_distances(X[kept], centers, squared=True)
+        assert_allclose(rows.distances, expected, atol=1e-12)
+        assert_array_equal(rows.nearest, expected.argmin(axis=1))
+        assert_array_equal(rows.second, np.argsort(expected, axis=1)[:, 1])
+        assert_allclose(rows.gap, expected.min(axis=1), atol=1e-12)
+        placed = np.zeros(len(kept), dtype=np.int32)
+        rows.add(placed, centers)
+        labels = assign_nearest(X, centers)
+        labels[kept] = 0
+        assert_array_equal(rows.labels, labels)
+        means = [X[labels == cluster].mean(axis=0) for cluster in range(3)]
+        assert_allclose(rows.means(centers), means)
+
+
+@pytest.mark.parametrize("dtype", [np.float64, np.float32])
+def test_assign_nearest(dtype):
+    X = load_digits().data.astype(dtype)
+    model = KMeans(10, n_init=1, random_state=0).fit(X)
+    for data in (X, sp.csr_matrix(X)):
+        labels = assign_nearest(data, model.cluster_centers_)
+        assert labels.dtype == np.int32
+        assert_array_equal(labels, model.predict(data))
+
+
+def test_centred():
+    # Check that X is copied unless told otherwise, and that sparse data are left where they are.
+    X = load_iris().data
+    before = X.copy()
+    data = centred(X)
+    assert_array_equal(X, before)
+    assert_allclose(data.X + data.mean, X)
+    assert_allclose(data.X.mean(axis=0), 0, atol=1e-12)
+    assert np.shares_memory(centred(X, copy=False).X, X)
+    sparse = sp.csr_matrix(before)
+    data = centred(sparse)
+    assert data.X is sparse
+    assert not data.mean.any()
+
+
+def test_centring_keeps_digits():
+    # Check that far from the origin the answer is that of the same data near it.
+    X, _ = make_blobs(400, 3, centers=3, cluster_std=2.0, random_state=0)
+    far = centred(X + 1e7).X
+    near = constrained_kmeans(centred(X).X, *NO_PAIRS, centred(X).X[:3])
+    assert_array_equal(constrained_kmeans(far, *NO_PAIRS, far[:3]).labels, near.labels)
+
+
+# --- init_centers ------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("init", ["k-means++", "random"])
+@pytest.mark.parametrize("weighted", [False, True], ids=["", "weighted"])
+def test_draws_are_scikit_learns(init, weighted):
+    # Check through KMeans itself: same seed, same start, hence same result.
+    X = load_wine().data
+    weight = np.random.RandomState(0).uniform(size=len(X)) if weighted else None
+    theirs = KMeans(3, init=init, n_init=1, random_state=5, tol=0).fit(X, sample_weight=weight)
+    data = centred(X)
+    start = init_centers(data.X, 3, init, weight, np.random.RandomState(5), mean=data.mean)
+    ours = constrained_kmeans(data.X, *NO_PAIRS, start, sample_weight=weight)
+    check_equal(theirs, ours._replace(centers=ours.centers + data.mean))
+
+
+def test_random_rows_are_distinct():
+    X = np.arange(6.0).reshape(-1, 1)
+    start = init_centers(X, 6, "random", None, np.random.RandomState(0))
+    assert sorted(start.ravel()) == list(range(6))
+    start = init_centers(sp.csr_matrix(X), 6, "random", None, np.random.RandomState(0))
+    assert sorted(start.ravel()) == list(range(6))
+
+
+def test_init_from_an_array_and_from_a_callable():
+    # Check that arrays move with the data, and that the callable sees the data as given.
+    X = load_iris().data
+    data = centred(X)
+    rng = np.random.RandomState(0)
+    start = init_centers(data.X, 2, X[:2].tolist(), None, rng, mean=data.mean)
+    assert_allclose(start, data.X[:2])
+    given_array = X[:2].copy()
+    init_centers(data.X, 2, given_array, None, rng, mean=data.mean)
+    assert_array_equal(given_array, X[:2])
+
+    def seeds(X, n_clusters, random_state):
+        return kmeans_plusplus(X, n_clusters, random_state=random_state)[0]
+
+    start = init_centers(data.X, 4, seeds, None, np.random.RandomState(3), mean=data.mean)
+    assert_allclose(start, kmeans_plusplus(data.X, 4, random_state=np.random.RandomState(3))[0])
+    start = init_centers(X.astype(np.float32), 2, X[:2], None, rng)
+    assert start.dtype == np.float32
+
+
+@pytest.mark.parametrize(
+    ("n_clusters", "init", "weight", "message"),
+    [
+        (3, np.zeros((2, 4)), None, r"init has shape \(2, 4\).*n_clusters=3.*must be \(3, 4\)"),
+        (2, np.zeros((2, 5)), None, r"init has shape \(2, 5\).*4 features.*must be \(2, 4\)"),
+        (3, lambda X, k, random_state: X[:1], None, r"returned an array of shape \(1, 4\)"),
+        (151, "random", None, "n_samples=150 should be >= n_clusters=151"),
+        (3, "random", np.eye(150)[0], "sample_weight has only 1"),
+        (3, "randm", None, "init='randm' is unknown"),
+        (2, np.full((2, 4), np.nan), None, "init contains NaN"),
+    ],
+)
+def test_errors_name_the_argument(n_clusters, init, weight, message):
+    X = load_iris().data
+    with pytest.raises(ValueError, match=f"(?i){message}"):
+        init_centers(X, n_clusters, init, weight, np.random.RandomState(0))
+
+
+# --- threads -----------------------------------------------------------------------------------
+
+
+def blas_threads():
+    return [
+        pool["num_threads"] for pool in threadpool_controller().info() if pool["user_api"] == "blas"
+    ]
+
+
+def test_blas_keeps_to_one_thread_inside():
+    before = blas_threads()
+    with one_blas_thread():
+        assert set(blas_threads()) == {1}
+    X = load_iris().data
+    during: list[int] = []
+    constrained_kmeans(X, *NO_PAIRS, X[:3], on_round=lambda _: during.extend(blas_threads()))
+    assert set(during) == {1}
+    assert blas_threads() == before
+
+
+def test_blas_is_given_back_after_an_error():
+    before = blas_threads()
+
+    def fail(record):
+        raise RuntimeError("stop")
+
+    X = load_iris().data
+    with pytest.raises(RuntimeError, match="stop"):
+        constrained_kmeans(X, *NO_PAIRS, X[:3], on_round=fail)
+    assert blas_threads() == before

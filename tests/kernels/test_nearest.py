@@ -1,0 +1,202 @@
+"""The sweep against distances worked out in full, on numbers that leave no rounding."""
+
+import numpy as np
+import pytest
+import scipy.sparse as sp
+
+from conclust._kernels import nearest
+from conclust._kernels.nearest import BLOCK
+
+N_ROWS, N_FEATURES, N_CLUSTERS = 2 * BLOCK + 37, 5, 4
+
+compiled_and_plain = pytest.mark.parametrize("plain", [False, True], ids=["compiled", "plain"])
+kinds = pytest.mark.parametrize(
+    ("kind", "dtype"), [("dense", "f8"), ("dense", "f4"), ("csr", "f8"), ("csr", "f4")]
+)
+
+
+def kernel(name, kind, plain):
+    function = getattr(nearest, f"{name}_{kind}")
+    return function.py_func if plain else function
+
+
+def numbers(dtype, seed=0):
+    """Small whole numbers: ties are common and every sum is exact."""
+    rng = np.random.RandomState(seed)
+    X = rng.randint(-2, 3, (N_ROWS, N_FEATURES)).astype(dtype)
+    centers = rng.randint(-2, 3, (N_CLUSTERS, N_FEATURES)).astype(dtype)
+    weight = rng.randint(0, 4, N_ROWS).astype(dtype)
+    kept = np.sort(rng.permutation(N_ROWS)[: N_ROWS // 3])
+    return X, centers, weight, kept
+
+
+def parts(X, kind):
+    X = sp.csr_matrix(X) if kind == "csr" else X
+    return (X.data, X.indices, X.indptr) if kind == "csr" else (X,)
+
+
+def sweep(X, centers, weight, kept, labels, ranges, kind, plain, *, all_distances):
+    """Sweep over ranges one after the other, as threads would, into one set of sums."""
+    n_kept, n_clusters = len(kept), len(centers)
+    ranks = np.full((2, n_kept), -7, dtype=np.int32)
+    gap = np.full(n_kept, np.nan, dtype=X.dtype)
+    distances = np.full((n_kept * all_distances, n_clusters), np.nan, dtype=X.dtype)
+    sums, masses = np.zeros_like(centers), np.zeros(n_clusters, dtype=X.dtype)
+    n_changed, score = 0, 0.0
+    for start, stop in ranges:
+        part = kernel("sweep", kind, plain)(
+            *parts(X, kind),
+            weight,
+            -2 * centers if kind == "dense" else np.ascontiguousarray(-2 * centers.T),
+            (centers**2).sum(axis=1),
+            start,
+            stop,
+            kept,
+            (X[kept] ** 2).sum(axis=1),
+            np.empty(n_clusters * BLOCK, dtype=X.dtype),
+            np.empty((2, BLOCK), dtype=X.dtype),
+            np.empty((2, BLOCK), dtype=np.int32),
+            labels,
+            *ranks,
+            gap,
+            distances,
+            sums,
+            masses,
+        )
+        n_changed, score = n_changed + part[0], score + part[1]
+    return ranks, gap, distances, sums, masses, n_changed, score
+
+
+def squared_distances(X, centers):
+    return ((X[:, np.newaxis] - centers) ** 2).sum(axis=2)
+
+
+@compiled_and_plain
+@kinds
+@pytest.mark.parametrize("weighted", [False, True])
+def test_sweep(kind, dtype, weighted, plain):
+    # Check every output of one sweep, ties included, over two ranges that cut a block.
+    X, centers, weight, kept = numbers(dtype)
+    if not weighted:
+        weight = np.ones_like(weight)
+    full = squared_distances(X, centers)
+    free = np.setdiff1d(np.arange(N_ROWS), kept)
+    before = np.full(N_ROWS, -1, dtype=np.int32)
+    before[: N_ROWS // 2] = full[: N_ROWS // 2].argmin(axis=1)
+    labels = before.copy()
+
+    ranks, gap, distances, sums, masses, n_changed, score = sweep(
+        X,
+        centers,
+        weight if weighted else weight[:0],
+        kept,
+        labels,
+        [(0, BLOCK + 3), (BLOCK + 3, N_ROWS)],
+        kind,
+        plain,
+        all_distances=True,
+    )
+
+    nearest = full.argmin(axis=1)
+    np.testing.assert_array_equal(labels[free], nearest[free])
+    np.testing.assert_array_equal(labels[kept], before[kept])
+    assert n_changed == (before[free] != nearest[free]).sum()
+    norms = (X[free] ** 2).sum(axis=1)
+    assert score == (weight[free] * (full[free].min(axis=1) - norms)).sum()
+    for cluster in range(N_CLUSTERS):
+        members = free[nearest[free] == cluster]
+        np.testing.assert_array_equal(sums[cluster], weight[members] @ X[members])
+        assert masses[cluster] == weight[members].sum()
+
+    np.testing.assert_array_equal(distances, full[kept])
+    np.testing.assert_array_equal(ranks[0], nearest[kept])
+    np.testing.assert_array_equal(gap, full[kept].min(axis=1))
+    but_nearest = full[kept].copy()
+    but_nearest[np.arange(len(kept)), nearest[kept]] = np.inf
+    np.testing.assert_array_equal(ranks[1], but_nearest.argmin(axis=1))
+
+
+@compiled_and_plain
+@pytest.mark.parametrize("kind", ["dense", "csr"])
+def test_one_cluster_is_both_nearest_and_second(kind, plain):
+    X, centers, _, kept = numbers("f8")
+    ranks, *_ = sweep(
+        X,
+        centers[:1],
+        X[:0, 0],
+        kept,
+        np.full(N_ROWS, -1, dtype=np.int32),
+        [(0, N_ROWS)],
+        kind,
+        plain,
+        all_distances=False,
+    )
+    assert not ranks.any()
+
+
+@compiled_and_plain
+@pytest.mark.parametrize("kind", ["dense", "csr"])
+def test_rows_on_a_centre_are_at_distance_zero(kind, plain):
+    # Check that rounding in ‖x‖² + ‖c‖² − 2 x·c does not part rows that lie on their centres.
+    rng = np.random.RandomState(0)
+    X = rng.uniform(1, 2, (40, 7))
+    kept = np.arange(40)
+    labels = np.full(40, -1, dtype=np.int32)
+    _, gap, *_ = sweep(
+        X, X.copy(), X[:0, 0], kept, labels, [(0, 40)], kind, plain, all_distances=False
+    )
+    assert not gap.any()
+
+
+@compiled_and_plain
+@kinds
+def test_kept_rows_are_added_where_they_were_placed(kind, dtype, plain):
+    # Check labels, sums and inertia of rows placed anywhere, on top of what the sums hold.
+    X, centers, weight, kept = numbers(dtype, seed=1)
+    full = squared_distances(X, centers)
+    nearest = full[kept].argmin(axis=1).astype(np.int32)
+    placed = np.where(np.arange(len(kept)) % 2, nearest, (nearest + 1) % N_CLUSTERS).astype("i4")
+    labels = np.full(N_ROWS, 2, dtype=np.int32)
+    sums, masses = np.ones_like(centers), np.ones(N_CLUSTERS, dtype=dtype)
+    norms = (centers**2).sum(axis=1)
+    gap = full[kept].min(axis=1)
+    n_changed, inertia = 0, 0.0
+    for start, stop in ((0, 50), (50, len(kept))):
+        part = kernel("add", kind, plain)(
+            *parts(X, kind),
+            weight,
+            centers,
+            norms,
+            start,
+            stop,
+            kept,
+            placed,
+            nearest,
+            gap,
+            labels,
+            sums,
+            masses,
+        )
+        n_changed, inertia = n_changed + part[0], inertia + part[1]
+
+    np.testing.assert_array_equal(labels[kept], placed)
+    assert (np.delete(labels, kept) == 2).all()
+    assert n_changed == (placed != 2).sum()
+    assert inertia == (weight[kept] * full[kept, placed]).sum()
+    for cluster in range(N_CLUSTERS):
+        members = kept[placed == cluster]
+        np.testing.assert_array_equal(sums[cluster], 1 + weight[members] @ X[members])
+        assert masses[cluster] == 1 + weight[members].sum()
+
+
+@compiled_and_plain
+@kinds
+def test_distance_to_the_own_centre(kind, dtype, plain):
+    X, centers, *_ = numbers(dtype, seed=2)
+    labels = np.random.RandomState(0).randint(N_CLUSTERS, size=N_ROWS).astype(np.int32)
+    out = np.full(N_ROWS, np.nan, dtype=dtype)
+    norms = (centers**2).sum(axis=1)
+    for start, stop in ((0, 100), (100, N_ROWS)):
+        kernel("measure", kind, plain)(*parts(X, kind), centers, norms, start, stop, labels, out)
+    expected = squared_distances(X, centers)[np.arange(N_ROWS), labels]
+    np.testing.assert_array_equal(out, expected)

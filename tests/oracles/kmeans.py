@@ -1,0 +1,104 @@
+"""Algorithm 2 of "Clustering by Learning Constraints Priorities", slow and line by line."""
+
+from typing import NamedTuple
+
+
+class Result(NamedTuple):
+    labels: list[int]
+    n_iter: int
+    n_empty: int  # the most clusters that were empty at once
+
+
+def modified_cop_kmeans(X, pairs, sign, orders, centers, sample_weight=None):
+    """Run one iteration per order; stop when the clustering does not change.
+
+    ``orders`` holds, for each iteration, the pairs in the order in which they are visited.
+    """
+    weight = [1.0] * len(X) if sample_weight is None else sample_weight
+    labels = None
+    n_empty = 0
+    n_iter = 0
+    for order in orders:
+        n_iter += 1
+        distances = [[squared_distance(x, c) for c in centers] for x in X]
+        previous, labels = labels, assign(distances, pairs, sign, order)
+        if labels == previous:
+            break
+        n_empty = max(n_empty, len(set(range(len(centers))) - set(labels)))
+        centers = means(X, weight, labels, distances, len(centers))
+    return Result(labels, n_iter, n_empty)
+
+
+def by_priority(priority):
+    """Line 5: descending; sorted() is stable, so ties keep the order given."""
+    return sorted(range(len(priority)), key=lambda n: -priority[n])
+
+
+def assign(distances, pairs, sign, order):
+    """Lines 5 to 40: linked rows pair by pair, then the others."""
+    labels = place_pairs(distances, pairs, sign, order)
+    return [
+        nearest(distances[x]) if label is None else label  # line 40
+        for x, label in enumerate(labels)
+    ]
+
+
+def place_pairs(distances, pairs, sign, order):
+    label = [None] * len(distances)
+    for n in order:
+        i, j = pairs[n]
+        must_link = sign[n] == 1
+        if label[i] is None and label[j] is None:  # 6
+            c_i, c_j = nearest(distances[i]), nearest(distances[j])  # 7
+            d_i, d_j = distances[i][c_i], distances[j][c_j]
+            if must_link:  # 8
+                if d_i < d_j:  # 9
+                    label[i] = label[j] = c_i  # 10
+                else:
+                    label[i] = label[j] = c_j  # 12
+            elif c_i != c_j:  # 15
+                label[i], label[j] = c_i, c_j  # 16
+            elif d_i < d_j:  # 18
+                label[i], label[j] = c_i, nearest_but(c_i, distances[j])  # 19
+            else:
+                label[j], label[i] = c_j, nearest_but(c_j, distances[i])  # 21
+        elif label[i] is not None and label[j] is None:  # 25
+            if must_link:  # 27
+                label[j] = label[i]  # 28
+            else:
+                label[j] = nearest_but(label[i], distances[j])  # 30
+        elif label[i] is None and label[j] is not None:  # 32
+            if must_link:  # 34
+                label[i] = label[j]  # 35
+            else:
+                label[i] = nearest_but(label[j], distances[i])  # 37
+    return label
+
+
+def nearest(row):
+    return row.index(min(row))  # the lowest cluster on ties
+
+
+def nearest_but(cluster, row):
+    others = [c for c in range(len(row)) if c != cluster]
+    return min(others, key=lambda c: (row[c], c)) if others else cluster
+
+
+def squared_distance(x, center):
+    return sum((a - b) ** 2 for a, b in zip(x, center, strict=True))
+
+
+def means(X, weight, labels, distances, n_clusters):
+    """Weighted means; an empty cluster takes the row farthest from its own centre."""
+    home = list(labels)
+    own = [distances[x][label] for x, label in enumerate(labels)]
+    farthest = sorted(range(len(X)), key=lambda x: -own[x])
+    for cluster in range(n_clusters):
+        if cluster not in labels:
+            home[farthest.pop(0)] = cluster
+    centers = []
+    for cluster in range(n_clusters):
+        members = [x for x in range(len(X)) if home[x] == cluster]
+        mass = sum(weight[x] for x in members)
+        centers.append([sum(weight[x] * X[x][f] for x in members) / mass for f in range(len(X[0]))])
+    return centers
