@@ -123,8 +123,8 @@ def test_threads_share_the_rows(monkeypatch):
 @st.composite
 def problems(draw):
     """Rows in general position, centres at some of them, pairs of which some clash."""
-    n_samples, n_features = draw(st.integers(3, 14)), draw(st.integers(1, 3))
-    n_clusters = draw(st.integers(1, min(4, n_samples)))
+    n_samples, n_features = draw(st.integers(6, 20)), draw(st.integers(1, 3))
+    n_clusters = draw(st.integers(1, 4))
     rng = np.random.RandomState(draw(st.integers(0, 2**31 - 1)))
     X = rng.standard_normal((n_samples, n_features))
     n_pairs = draw(st.integers(0, 15))
@@ -139,6 +139,14 @@ def problems(draw):
     return X, pairs, sign, priority, X[rng.permutation(n_samples)[:n_clusters]], weight
 
 
+def is_clear(result):
+    """Whether rounding has no say: two rows alone in a cluster are equally far from its centre.
+
+    And which of two empty clusters takes which of the farthest rows is left open.
+    """
+    return result.margin > 1e-9 and result.n_empty <= 1
+
+
 @pytest.mark.parametrize("sparse", [False, True], ids=["dense", "sparse"])
 def test_with_pairs_it_is_the_papers_algorithm(sparse):
     # Check labels and iterations against Algorithm 2 written out line by line. After max_iter
@@ -150,7 +158,7 @@ def test_with_pairs_it_is_the_papers_algorithm(sparse):
         expected = oracle.modified_cop_kmeans(
             X.tolist(), pairs, sign, [order] * (max_iter + 1), centers.tolist(), weight
         )
-        assume(expected.n_empty <= 1)  # which of two far rows goes to which cluster is left open
+        assume(is_clear(expected))
         run = constrained_kmeans(
             sp.csr_matrix(X) if sparse else X,
             pairs,
@@ -176,7 +184,7 @@ def test_random_order_is_drawn_anew_in_each_iteration(problem, seed):
     expected = oracle.modified_cop_kmeans(
         X.tolist(), pairs, sign, [*orders, orders[-1]], centers.tolist(), weight
     )
-    assume(expected.n_empty <= 1)
+    assume(is_clear(expected))
     first, again = (
         constrained_kmeans(
             X,
@@ -186,6 +194,7 @@ def test_random_order_is_drawn_anew_in_each_iteration(problem, seed):
             centers,
             sample_weight=weight,
             max_iter=6,
+            tol=-1.0,
             order="random",
             random_state=seed,
         )

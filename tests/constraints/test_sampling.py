@@ -4,7 +4,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from conclust import Constraints, sample_constraints
-from conclust.constraints._sampling import _pair_of
+from conclust.constraints._sampling import pair_of
 
 LABELS = st.lists(st.integers(0, 3), min_size=2, max_size=14)
 
@@ -90,7 +90,7 @@ def test_pairs_are_uniform():
 
 @given(st.integers(2, 40))
 def test_numbering_of_pairs_is_one_to_one(m):
-    pairs = _pair_of(np.arange(m * (m - 1) // 2), m)
+    pairs = pair_of(np.arange(m * (m - 1) // 2), m)
     assert len({frozenset(p) for p in pairs.tolist()}) == m * (m - 1) // 2
     assert (pairs[:, 0] != pairs[:, 1]).all()
 

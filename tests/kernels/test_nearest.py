@@ -3,6 +3,7 @@
 import numpy as np
 import pytest
 import scipy.sparse as sp
+from numpy.testing import assert_array_equal
 
 from conclust._kernels import nearest
 from conclust._kernels.nearest import BLOCK
@@ -38,13 +39,13 @@ def parts(X, kind):
 def sweep(X, centers, weight, kept, labels, ranges, kind, plain, *, all_distances):
     """Sweep over ranges one after the other, as threads would, into one set of sums."""
     n_kept, n_clusters = len(kept), len(centers)
-    ranks = np.full((2, n_kept), -7, dtype=np.int32)
+    ranks = np.full((3, n_kept), -7, dtype=np.int32)
     gap = np.full(n_kept, np.nan, dtype=X.dtype)
     distances = np.full((n_kept * all_distances, n_clusters), np.nan, dtype=X.dtype)
     sums, masses = np.zeros_like(centers), np.zeros(n_clusters, dtype=X.dtype)
-    n_changed, score = 0, 0.0
+    n_changed = 0
     for start, stop in ranges:
-        part = kernel("sweep", kind, plain)(
+        n_changed += kernel("sweep", kind, plain)(
             *parts(X, kind),
             weight,
             -2 * centers if kind == "dense" else np.ascontiguousarray(-2 * centers.T),
@@ -63,12 +64,18 @@ def sweep(X, centers, weight, kept, labels, ranges, kind, plain, *, all_distance
             sums,
             masses,
         )
-        n_changed, score = n_changed + part[0], score + part[1]
-    return ranks, gap, distances, sums, masses, n_changed, score
+    return ranks, gap, distances, (sums, masses), n_changed
 
 
 def squared_distances(X, centers):
     return ((X[:, np.newaxis] - centers) ** 2).sum(axis=2)
+
+
+def check_totals(totals, X, weight, labels):
+    for cluster, (total, mass) in enumerate(zip(*totals, strict=True)):
+        members = labels == cluster
+        assert_array_equal(total, weight[members] @ X[members])
+        assert mass == weight[members].sum()
 
 
 @compiled_and_plain
@@ -80,12 +87,11 @@ def test_sweep(kind, dtype, weighted, plain):
     if not weighted:
         weight = np.ones_like(weight)
     full = squared_distances(X, centers)
-    free = np.setdiff1d(np.arange(N_ROWS), kept)
-    before = np.full(N_ROWS, -1, dtype=np.int32)
-    before[: N_ROWS // 2] = full[: N_ROWS // 2].argmin(axis=1)
+    nearest = full.argmin(axis=1)
+    before = np.where(np.arange(N_ROWS) % 2, nearest, -1).astype(np.int32)
     labels = before.copy()
 
-    ranks, gap, distances, sums, masses, n_changed, score = sweep(
+    (was, first, second), gap, distances, totals, n_changed = sweep(
         X,
         centers,
         weight if weighted else weight[:0],
@@ -97,30 +103,24 @@ def test_sweep(kind, dtype, weighted, plain):
         all_distances=True,
     )
 
-    nearest = full.argmin(axis=1)
-    np.testing.assert_array_equal(labels[free], nearest[free])
-    np.testing.assert_array_equal(labels[kept], before[kept])
-    assert n_changed == (before[free] != nearest[free]).sum()
-    norms = (X[free] ** 2).sum(axis=1)
-    assert score == (weight[free] * (full[free].min(axis=1) - norms)).sum()
-    for cluster in range(N_CLUSTERS):
-        members = free[nearest[free] == cluster]
-        np.testing.assert_array_equal(sums[cluster], weight[members] @ X[members])
-        assert masses[cluster] == weight[members].sum()
+    assert_array_equal(labels, nearest)
+    assert n_changed == (before != nearest).sum()
+    check_totals(totals, X, weight, nearest)
 
-    np.testing.assert_array_equal(distances, full[kept])
-    np.testing.assert_array_equal(ranks[0], nearest[kept])
-    np.testing.assert_array_equal(gap, full[kept].min(axis=1))
+    assert_array_equal(was, before[kept])
+    assert_array_equal(distances, full[kept])
+    assert_array_equal(first, nearest[kept])
+    assert_array_equal(gap, full[kept].min(axis=1))
     but_nearest = full[kept].copy()
     but_nearest[np.arange(len(kept)), nearest[kept]] = np.inf
-    np.testing.assert_array_equal(ranks[1], but_nearest.argmin(axis=1))
+    assert_array_equal(second, but_nearest.argmin(axis=1))
 
 
 @compiled_and_plain
 @pytest.mark.parametrize("kind", ["dense", "csr"])
 def test_one_cluster_is_both_nearest_and_second(kind, plain):
     X, centers, _, kept = numbers("f8")
-    ranks, *_ = sweep(
+    (_, first, second), *_ = sweep(
         X,
         centers[:1],
         X[:0, 0],
@@ -131,7 +131,8 @@ def test_one_cluster_is_both_nearest_and_second(kind, plain):
         plain,
         all_distances=False,
     )
-    assert not ranks.any()
+    assert not first.any()
+    assert not second.any()
 
 
 @compiled_and_plain
@@ -150,43 +151,36 @@ def test_rows_on_a_centre_are_at_distance_zero(kind, plain):
 
 @compiled_and_plain
 @kinds
-def test_kept_rows_are_added_where_they_were_placed(kind, dtype, plain):
-    # Check labels, sums and inertia of rows placed anywhere, on top of what the sums hold.
+def test_kept_rows_move_to_where_they_were_placed(kind, dtype, plain):
+    # Check labels and sums after moving some rows, against those of the final labels.
     X, centers, weight, kept = numbers(dtype, seed=1)
     full = squared_distances(X, centers)
-    nearest = full[kept].argmin(axis=1).astype(np.int32)
-    placed = np.where(np.arange(len(kept)) % 2, nearest, (nearest + 1) % N_CLUSTERS).astype("i4")
-    labels = np.full(N_ROWS, 2, dtype=np.int32)
-    sums, masses = np.ones_like(centers), np.ones(N_CLUSTERS, dtype=dtype)
-    norms = (centers**2).sum(axis=1)
-    gap = full[kept].min(axis=1)
-    n_changed, inertia = 0, 0.0
+    nearest = full.argmin(axis=1)
+    before = np.random.RandomState(0).randint(-1, N_CLUSTERS, N_ROWS).astype(np.int32)
+    labels = before.copy()
+    (was, first, _), _, _, totals, n_changed = sweep(
+        X, centers, weight, kept, labels, [(0, N_ROWS)], kind, plain, all_distances=False
+    )
+    placed = np.where(np.arange(len(kept)) % 2, first, (first + 1) % N_CLUSTERS).astype(np.int32)
+    expected = nearest.copy()
+    expected[kept] = placed
     for start, stop in ((0, 50), (50, len(kept))):
-        part = kernel("add", kind, plain)(
+        n_changed += kernel("move", kind, plain)(
             *parts(X, kind),
             weight,
-            centers,
-            norms,
             start,
             stop,
             kept,
             placed,
-            nearest,
-            gap,
+            was,
+            first,
             labels,
-            sums,
-            masses,
+            *totals,
         )
-        n_changed, inertia = n_changed + part[0], inertia + part[1]
 
-    np.testing.assert_array_equal(labels[kept], placed)
-    assert (np.delete(labels, kept) == 2).all()
-    assert n_changed == (placed != 2).sum()
-    assert inertia == (weight[kept] * full[kept, placed]).sum()
-    for cluster in range(N_CLUSTERS):
-        members = kept[placed == cluster]
-        np.testing.assert_array_equal(sums[cluster], 1 + weight[members] @ X[members])
-        assert masses[cluster] == 1 + weight[members].sum()
+    assert_array_equal(labels, expected)
+    assert n_changed == (before != expected).sum()
+    check_totals(totals, X, weight, expected)
 
 
 @compiled_and_plain
@@ -199,4 +193,4 @@ def test_distance_to_the_own_centre(kind, dtype, plain):
     for start, stop in ((0, 100), (100, N_ROWS)):
         kernel("measure", kind, plain)(*parts(X, kind), centers, norms, start, stop, labels, out)
     expected = squared_distances(X, centers)[np.arange(N_ROWS), labels]
-    np.testing.assert_array_equal(out, expected)
+    assert_array_equal(out, expected)

@@ -7,6 +7,7 @@ class Result(NamedTuple):
     labels: list[int]
     n_iter: int
     n_empty: int  # the most clusters that were empty at once
+    margin: float  # the closest that a pair came to a tie d(x_i, c_i) = d(x_j, c_j), relatively
 
 
 def modified_cop_kmeans(X, pairs, sign, orders, centers, sample_weight=None):
@@ -17,16 +18,21 @@ def modified_cop_kmeans(X, pairs, sign, orders, centers, sample_weight=None):
     weight = [1.0] * len(X) if sample_weight is None else sample_weight
     labels = None
     n_empty = 0
+    margin = 1.0
     n_iter = 0
     for order in orders:
         n_iter += 1
         distances = [[squared_distance(x, c) for c in centers] for x in X]
+        for i, j in pairs:
+            d_i, d_j = min(distances[i]), min(distances[j])
+            if d_i + d_j > 0:
+                margin = min(margin, abs(d_i - d_j) / (d_i + d_j))
         previous, labels = labels, assign(distances, pairs, sign, order)
         if labels == previous:
             break
         n_empty = max(n_empty, len(set(range(len(centers))) - set(labels)))
         centers = means(X, weight, labels, distances, len(centers))
-    return Result(labels, n_iter, n_empty)
+    return Result(labels, n_iter, n_empty, margin)
 
 
 def by_priority(priority):

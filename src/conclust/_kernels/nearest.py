@@ -40,7 +40,6 @@ def sweep_dense(
     distances,
     sums,
     masses,
-    counts,
 ):
     """Label and add up the rows ``start:stop``; rank the centres for the kept ones.
 
@@ -62,14 +61,12 @@ def sweep_dense(
     distances    (m or 0, k)    float    out    squared distance to every centre
     sums         (k, d)         float    inout  weighted sum of the rows in each cluster
     masses       (k,)           float    inout  their weight
-    counts       (k,)           int64    inout  how many of them weigh anything
 
-    Returns how many rows changed cluster, and the weighted sum of their ‖c‖² − 2 x·c.
+    Returns how many rows changed cluster.
     """
     n_clusters, n_features = scaled.shape
     rounding = n_features * np.finfo(X.dtype).eps
     n_changed = 0
-    score = 0.0
     slot = np.searchsorted(kept, start)
     for first in range(start, stop, BLOCK):
         last = min(first + BLOCK, stop)
@@ -94,18 +91,14 @@ def sweep_dense(
                         kept_norms[slot], norms[cluster] + scores[cluster, i], rounding
                     )
             slot += 1
+        n_changed += _relabel(labels[first:last], near[0])
         for i in range(n_rows):
-            row = first + i
-            cluster = near[0, i]
-            n_changed += labels[row] != cluster
-            labels[row] = cluster
+            row, cluster = first + i, near[0, i]
             mass = weight[row] if weight.shape[0] else X.dtype.type(1)
-            score += mass * best[0, i]
             masses[cluster] += mass
-            counts[cluster] += mass > 0
             for feature in range(n_features):
                 sums[cluster, feature] += X[row, feature] * mass
-    return n_changed, score
+    return n_changed
 
 
 @jit
@@ -131,7 +124,6 @@ def sweep_csr(
     distances,
     sums,
     masses,
-    counts,
 ):
     """Do the work of `sweep_dense` on CSR rows.
 
@@ -140,7 +132,6 @@ def sweep_csr(
     """
     n_clusters = norms.shape[0]
     n_changed = 0
-    score = 0.0
     slot = np.searchsorted(kept, start)
     for row in range(start, stop):
         scores = product[:n_clusters]
@@ -166,44 +157,22 @@ def sweep_csr(
         n_changed += labels[row] != label
         labels[row] = label
         mass = weight[row] if weight.shape[0] else data.dtype.type(1)
-        score += mass * scores[label]
         masses[label] += mass
-        counts[label] += mass > 0
         for t in range(indptr[row], indptr[row + 1]):
             sums[label, indices[t]] += data[t] * mass
-    return n_changed, score
+    return n_changed
 
 
 @jit
-def move_dense(
-    X,
-    weight,
-    centers,
-    norms,
-    start,
-    stop,
-    kept,
-    placed,
-    before,
-    nearest,
-    gap,
-    labels,
-    sums,
-    masses,
-    counts,
-):
+def move_dense(X, weight, start, stop, kept, placed, before, nearest, labels, sums, masses):
     """Move the kept rows in slots ``start:stop`` from their nearest cluster to where they belong.
 
-    centers      (k, d)         float    in     the centres of the sweep
-    norms        (k,)           float    in     ‖c‖²; used for CSR rows only
     placed       (m,)           int32    in     cluster of each kept row
 
-    The others are those of `sweep_dense`, with ``labels``, ``sums``, ``masses`` and ``counts``
-    inout, as it left them. Returns what the moves add to its count of rows that changed cluster,
-    and to the weighted sum of ‖x − c‖².
+    The others are those of `sweep_dense`, with ``labels``, ``sums`` and ``masses`` inout, as it
+    left them. Returns what the moves add to its count of rows that changed cluster.
     """
     n_changed = 0
-    inertia = 0.0
     for slot in range(start, stop):
         row, source, target = kept[slot], nearest[slot], placed[slot]
         if source == target:
@@ -211,41 +180,22 @@ def move_dense(
         n_changed += int(target != before[slot]) - int(source != before[slot])
         labels[row] = target
         mass = weight[row] if weight.shape[0] else X.dtype.type(1)
-        inertia += mass * (_distance_dense(X, row, centers, target) - gap[slot])
         masses[source] -= mass
         masses[target] += mass
-        counts[source] -= mass > 0
-        counts[target] += mass > 0
+        # Two loops: in one the compiler would have to reckon with source and target overlapping.
         for feature in range(X.shape[1]):
-            part = X[row, feature] * mass
-            sums[source, feature] -= part
-            sums[target, feature] += part
-    return n_changed, inertia
+            sums[source, feature] -= X[row, feature] * mass
+        for feature in range(X.shape[1]):
+            sums[target, feature] += X[row, feature] * mass
+    return n_changed
 
 
 @jit
 def move_csr(
-    data,
-    indices,
-    indptr,
-    weight,
-    centers,
-    norms,
-    start,
-    stop,
-    kept,
-    placed,
-    before,
-    nearest,
-    gap,
-    labels,
-    sums,
-    masses,
-    counts,
+    data, indices, indptr, weight, start, stop, kept, placed, before, nearest, labels, sums, masses
 ):
     """Do the work of `move_dense` on CSR rows."""
     n_changed = 0
-    inertia = 0.0
     for slot in range(start, stop):
         row, source, target = kept[slot], nearest[slot], placed[slot]
         if source == target:
@@ -253,17 +203,12 @@ def move_csr(
         n_changed += int(target != before[slot]) - int(source != before[slot])
         labels[row] = target
         mass = weight[row] if weight.shape[0] else data.dtype.type(1)
-        distance = _distance_csr(data, indices, indptr, row, centers, norms, target)
-        inertia += mass * (distance - gap[slot])
         masses[source] -= mass
         masses[target] += mass
-        counts[source] -= mass > 0
-        counts[target] += mass > 0
         for t in range(indptr[row], indptr[row + 1]):
-            part = data[t] * mass
-            sums[source, indices[t]] -= part
-            sums[target, indices[t]] += part
-    return n_changed, inertia
+            sums[source, indices[t]] -= data[t] * mass
+            sums[target, indices[t]] += data[t] * mass
+    return n_changed
 
 
 @jit
@@ -334,6 +279,15 @@ def _two_nearest_of_block(scores, norms, best, near, next_best, next_near):
             next_best[i] = best[i] if nearer else score if runner_up else next_best[i]
             near[i] = np.int32(cluster) if nearer else near[i]
             best[i] = score if nearer else best[i]
+
+
+@jit
+def _relabel(labels, near):
+    n_changed = 0
+    for i in range(labels.shape[0]):
+        n_changed += labels[i] != near[i]
+        labels[i] = near[i]
+    return n_changed
 
 
 @jit

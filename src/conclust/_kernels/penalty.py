@@ -18,7 +18,7 @@ from conclust._kernels._jit import jit
 
 # A move must save more than this share of the sums it compares: below it is rounding, and
 # rounding could go up and down for ever.
-ROUNDING = 1e-12
+ROUNDING = 1e-14
 
 
 @jit
@@ -92,7 +92,7 @@ def move_chains(cost, indptr, neighbor, link, sign, price, order, longest, budge
     """Move a row, let the rows whose links this breaks answer, theirs after them; keep what pays.
 
     longest                        int       in      rows moved by one chain at most
-    budget                         int       in      links looked at, about, before giving up
+    budget                         int       in      prices looked at, about, before giving up
 
     The others are those of `move_rows`. Chains start at rows that pay for a broken link or are
     not in their cheapest cluster: a row that has all it wants does not start one.
@@ -122,7 +122,7 @@ def move_chains(cost, indptr, neighbor, link, sign, price, order, longest, budge
             while n_answered < n_waiting and n_moved < longest:
                 row = waiting[n_answered]
                 n_answered += 1
-                budget -= indptr[row + 1] - indptr[row]
+                budget -= (indptr[row + 1] - indptr[row] + 1) * n_clusters
                 _fill_bill(cost, indptr, neighbor, link, sign, price, labels, row, bill)
                 old = labels[row]
                 new = target if row == start else _cheapest(bill, old)
@@ -185,7 +185,7 @@ def _fill_bill(cost, indptr, neighbor, link, sign, price, labels, row, bill):
         if sign[m] < 0:
             bill[there] += price[m, step * there]
             continue
-        # Added where it is paid, not added everywhere and taken back: a heavy link must not
+        # Added where it is paid, not everywhere and taken back: a heavy link that holds must not
         # swallow the digits of the cost.
         for c in range(n_clusters):
             if c != there:

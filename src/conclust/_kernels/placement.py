@@ -316,10 +316,17 @@ def improve(cost, indptr, indices, weight, order, max_chain, budget, labels):
 
     The best of all is made. None raises the broken weight, so a feasible placement stays one.
     Returns the links looked at.
+
+    Evictions and chains are looked at only if u gains more than the units in its way lose at
+    least. For evictions nothing is missed; for chains, those that turn profitable further on.
     """
     n_units, n_clusters = cost.shape
     tolerance, light = _tolerances(cost, weight)
+    leaving = np.empty(n_units, np.float64)  # what the cheapest other cluster costs a unit more
+    for u in range(n_units):
+        leaving[u] = _cost_of_leaving(cost, labels, u)
     clash = np.zeros(n_clusters, np.float64)
+    clearing = np.zeros(n_clusters, np.float64)  # least cost of sending u's links out of a cluster
     blocked = np.zeros(n_clusters, np.int64)  # stamped
     in_chain = np.zeros(n_units, np.int64)  # stamped
     moved, goal = np.empty(max_chain, np.int64), np.empty(max_chain, np.int64)
@@ -340,7 +347,9 @@ def improve(cost, indptr, indices, weight, order, max_chain, budget, labels):
                 break
             home = labels[u]
             spent += indptr[u + 1] - indptr[u]
-            _add_clashes(indptr, indices, weight, labels, u, clash)
+            for e in range(indptr[u], indptr[u + 1]):
+                clash[labels[indices[e]]] += weight[e]
+                clearing[labels[indices[e]]] += leaving[indices[e]]
             broken = clash[home]
             n_best, best_lost, best_delta = 0, 0.0, -tolerance
             for d in range(n_clusters):
@@ -351,7 +360,7 @@ def improve(cost, indptr, indices, weight, order, max_chain, budget, labels):
                 if _is_better(lost, -gain, best_lost, best_delta, light):
                     best_moved[0], best_goal[0] = u, d
                     n_best, best_lost, best_delta = 1, lost, -gain
-                if clash[d] == 0.0:
+                if clash[d] == 0.0 or (broken <= light and clearing[d] - gain >= best_delta):
                     continue
                 stamp += 1
                 n_moved, delta, n_seen = _chain(
@@ -375,12 +384,14 @@ def improve(cost, indptr, indices, weight, order, max_chain, budget, labels):
                     best_goal, goal = goal, best_goal
                     n_best, best_lost, best_delta = n_moved, -broken, delta
             clash[:] = 0.0
+            clearing[:] = 0.0
             if n_best > 0:
                 n_changed += 1
                 for m in range(n_best):
                     v = best_moved[m]
                     left = labels[v]
                     labels[v] = best_goal[m]
+                    leaving[v] = _cost_of_leaving(cost, labels, v)
                     waiting[v] = True
                     spent += indptr[v + 1] - indptr[v]
                     for e in range(indptr[v], indptr[v + 1]):
@@ -395,6 +406,15 @@ def improve(cost, indptr, indices, weight, order, max_chain, budget, labels):
             waiting[:] = True
             full = True
     return spent
+
+
+@jit
+def _cost_of_leaving(cost, labels, u):
+    cheapest = np.inf
+    for c in range(cost.shape[1]):
+        if c != labels[u]:
+            cheapest = min(cheapest, cost[u, c])
+    return cheapest - cost[u, labels[u]]
 
 
 @jit
@@ -571,6 +591,7 @@ def repair(cost, indptr, indices, weight, budget, seed, labels):
         if broken < best_broken - light or (broken <= best_broken and total < best_total):
             best_broken, best_total = broken, total
             best_labels[:] = labels
+            spent += n_units
     labels[:] = best_labels
     return best_broken
 

@@ -265,7 +265,6 @@ class NearestCenters:
         exact = np.float64 if n_kept else X.dtype
         self._sums = np.empty((n_threads, n_clusters, n_features), dtype=exact)
         self._masses = np.empty((n_threads, n_clusters), dtype=exact)
-        self._counts = np.empty((n_threads, n_clusters), dtype=np.int64)
 
         norms = row_norms(X, squared=True) if sp.issparse(X) else _squared_norms(X)
         self._kept_norms = norms[self.kept]
@@ -281,14 +280,13 @@ class NearestCenters:
         self._held.close()
 
     def sweep(self, centers: np.ndarray) -> Assigned:
-        """Give every row its nearest centre, and sum them up anew; rank the centres for kept rows."""
+        """Give every row its nearest centre and sum anew; rank the centres for the kept rows."""
         scaled = np.multiply(centers.T if sp.issparse(self.X) else centers, -2, order="C")
         norms = _squared_norms(centers)
         self._sums.fill(0)
         self._masses.fill(0)
-        self._counts.fill(0)
 
-        def part(thread: int, start: int, stop: int) -> tuple[int, float]:
+        def part(thread: int, start: int, stop: int) -> int:
             return self._kernels[0](
                 *self._data,
                 self.weight,
@@ -309,73 +307,80 @@ class NearestCenters:
                 self.distances,
                 self._sums[thread],
                 self._masses[thread],
-                self._counts[thread],
             )
 
-        done = self._in_threads(part, self._rows)
-        inertia = self._total_norm + sum(score for _, score in done)
-        return Assigned(sum(n_changed for n_changed, _ in done), max(inertia, 0.0))
+        n_changed = sum(self._in_threads(part, self._rows))
+        self._inertia = self._inertia_of_sums(centers)
+        return Assigned(n_changed, self._inertia)
 
     def add(self, placed: np.ndarray, centers: np.ndarray) -> Assigned:
         """Move the kept rows to the clusters in ``placed``, (n_kept,) int32: labels and sums.
 
         ``centers`` are those of the last sweep. Returns what this adds to the answer of `sweep`.
         """
-        norms = _squared_norms(centers)
 
-        def part(thread: int, start: int, stop: int) -> tuple[int, float]:
+        def part(thread: int, start: int, stop: int) -> int:
             return self._kernels[1](
                 *self._data,
                 self.weight,
-                centers,
-                norms,
                 start,
                 stop,
                 self.kept,
                 placed,
                 self._before,
                 self.nearest,
-                self.gap,
                 self.labels,
                 self._sums[thread],
                 self._masses[thread],
-                self._counts[thread],
             )
 
-        done = self._in_threads(part, self._slots)
-        return Assigned(sum(n for n, _ in done), sum(inertia for _, inertia in done))
+        n_changed = sum(self._in_threads(part, self._slots))
+        before, self._inertia = self._inertia, self._inertia_of_sums(centers)
+        return Assigned(n_changed, self._inertia - before)
 
     def means(self, centers: np.ndarray) -> np.ndarray:
-        """Mean of each cluster, from the sums; an empty one restarts at the row farthest from its
-        centre among ``centers``, those of the last sweep.
+        """Mean of each cluster, from the sums; an empty one restarts at a row far from its centre.
+
+        ``centers`` are those of the last sweep.
         """
         sums = self._sums.sum(axis=0)
         masses = self._masses.sum(axis=0)
-        empty = np.flatnonzero(self._counts.sum(axis=0) == 0)
-        if len(empty):
-            sums[empty] = 0
-            masses[empty] = 0
-            self._relocate(empty, centers, sums, masses)
+        if len(self.kept) and len(self.weight):
+            # Fractions that went and came may leave a rounding error where nothing is left.
+            gone = np.bincount(self.labels, self.weight, self.n_clusters) == 0
+            sums[gone] = 0
+            masses[gone] = 0
+        if not masses.all():
+            self._relocate(centers, sums, masses)
         return _average(sums, masses).astype(self.X.dtype, copy=False)
 
     def inertia(self, centers: np.ndarray) -> float:
         """Weighted sum of the squared distances of all rows to the centre of their cluster."""
         return self._weighted_sum(self._measure(centers))
 
-    def _relocate(
-        self, empty: np.ndarray, centers: np.ndarray, sums: np.ndarray, masses: np.ndarray
-    ) -> None:
-        # As scikit-learn does it, down to the order in which numpy leaves the farthest rows.
+    def _inertia_of_sums(self, centers: np.ndarray) -> float:
+        # Σ w ‖x − c‖² = Σ w ‖x‖² + Σ_c (mass ‖c‖² − 2 c · sum): no row is looked at again.
+        sums = self._sums.sum(axis=0, dtype=np.float64)
+        masses = self._masses.sum(axis=0, dtype=np.float64)
+        score = masses @ _squared_norms(centers) - 2 * np.vdot(centers, sums)
+        return max(self._total_norm + float(score), 0.0)
+
+    def _relocate(self, centers: np.ndarray, sums: np.ndarray, masses: np.ndarray) -> None:
+        """Give each empty cluster one of the rows farthest from their centres.
+
+        As scikit-learn does it, down to the order in which numpy leaves those rows.
+        """
         distances = self._measure(centers)
         if distances.max() == 0:
             return  # fewer distinct rows than clusters: every row lies on its centre
+        empty = np.flatnonzero(masses == 0)
         farthest = np.argpartition(distances, -len(empty))[: -len(empty) - 1 : -1]
         for cluster, row in zip(empty, farthest, strict=True):
             mass = self.weight[row] if len(self.weight) else self.X.dtype.type(1)
-            x = self.X[[row]].toarray()[0] if sp.issparse(self.X) else self.X[row]
-            sums[self.labels[row]] -= x * mass
+            part = mass * (self.X[[row]].toarray()[0] if sp.issparse(self.X) else self.X[row])
+            sums[self.labels[row]] -= part
             masses[self.labels[row]] -= mass
-            sums[cluster] = x * mass
+            sums[cluster] = part
             masses[cluster] = mass
 
     def _measure(self, centers: np.ndarray) -> np.ndarray:

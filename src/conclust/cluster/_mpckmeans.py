@@ -536,12 +536,13 @@ def _refill(
 ) -> int:
     """Give each empty cluster the row whose move there saves most; return how many moved."""
     n_moved = 0
+    rounding = 1e-12 * problem.X.shape[1]  # distances are in units of variance
     cost = assigned.cost.copy()
     mass = np.bincount(labels, weights=problem.weight, minlength=problem.n_clusters)
     log_det = np.broadcast_to(metrics.log_det, problem.n_clusters)
     for cluster in np.flatnonzero(mass == 0).tolist():
         alone = -log_det[cluster] * problem.weight
-        row = best_to_move(labels, problem.links, assigned.price, cost, alone, cluster)
+        row = best_to_move(labels, problem.links, assigned.price, cost, alone, cluster, rounding)
         if row >= 0:
             labels[row] = cluster
             cost[row] = alone[row]

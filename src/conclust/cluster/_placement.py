@@ -33,6 +33,9 @@ FloatArray = npt.NDArray[np.float64]
 IMPROVE_BUDGET = 100_000_000  # links looked at: a few seconds, hardly ever spent
 # Kempe chains longer than this rarely pay, and cost as much to look at as a whole sweep.
 MAX_CHAIN = 64
+# Components whose clusters are permuted as a whole, and how often that is tried again.
+MAX_RENAMED = 50
+MAX_RENAMINGS = 5
 # The price of a broken link grows by 1.5^20, over 3 000 times, from a start that leaves most be.
 PRICE_GROWTH = 1.5
 N_SWEEPS = 20
@@ -194,9 +197,8 @@ class ApartGraph:
 
 class _Found(NamedTuple):
     labels: IntArray
-    outcome: Outcome
     rung: str
-    witness: IntArray = NOTHING
+    witness: IntArray = NOTHING  # units that cannot all be placed, where that is proved
 
 
 # From the cheapest to the dearest; `rung` reports the last one reached.
@@ -211,7 +213,11 @@ def place(
     relax: bool = False,
     time_limit: float = 10.0,
 ) -> Placement:
-    """Give every unit a cluster, keep linked units apart, and make the total cost small.
+    r"""Give every unit a cluster, keep linked units apart, and make the total cost small.
+
+    Minimises :math:`\sum_u \mathrm{cost}[u, l_u]` over labels with :math:`l_u \ne l_v` for every
+    link :math:`uv`. The answer keeps the links exactly; its cost is the least known, not always
+    the least there is.
 
     Parameters
     ----------
@@ -239,27 +245,30 @@ def place(
     1. Units without links take their cheapest cluster; trees of links, alone or hanging on the
        rest, are placed at least cost by dynamic programming. Both are exact.
     2. Two clusters: each connected component has two placements; the cheaper one. Exact.
-    3. Most constrained unit first, ties by regret, each to its cheapest allowed cluster.
-    4. Moves, evictions and swaps along Kempe chains, as long as they mend a link or save cost.
-       The same from `previous`; each connected component keeps the better result.
+    3. Two starts: the most constrained unit first, ties by regret, each to its cheapest allowed
+       cluster; and all units in their cheapest cluster, moving away from broken links as their
+       price grows. With `previous`, the second and `previous` itself.
+    4. From each start, moves, evictions and swaps along Kempe chains, as long as they mend a link
+       or save cost. Each connected component keeps its better result.
     5. Only for components that still break a link: tabu repair; then exact colouring of the part
        where every unit has at least n_clusters links (the rest always fits), which finds a
        placement or proves that there is none; then, if small, an integer programme.
+
+    Time for steps 1 to 4 is O(links log n_units + n_units n_clusters) for the starts and close to
+    that for each sweep of step 4; memory one byte per unit and cluster beside the costs.
     """
     cost = np.ascontiguousarray(cost, dtype=np.float64)
     n_units, n_clusters = cost.shape
     labels = np.zeros(n_units, np.int64)
     if n_clusters == 1:
-        found = _Found(labels, Outcome.FEASIBLE, RUNGS[0])
-        if len(graph.apart):
-            found = found._replace(outcome=Outcome.INFEASIBLE, witness=graph.apart[0])
+        found = _Found(labels, RUNGS[0], graph.apart[:1].ravel())
         return _report(found, cost, graph, relax)
     if len(graph.core_units) < n_units:
         cost_folded = cost.copy()
         fold_leaves(graph.peeled, graph.parent, cost_folded)
     else:
         cost_folded = cost
-    found = _Found(labels, Outcome.FEASIBLE, RUNGS[0])
+    found = _Found(labels, RUNGS[0])
     if len(graph.core_units):
         units = graph.core_units
         inner = _place_core(
@@ -276,11 +285,16 @@ def place(
 
 
 def _report(found: _Found, cost: FloatArray, graph: ApartGraph, relax: bool) -> Placement:
-    total = float(_cost_of(cost, found.labels).sum())
     broken = graph.broken(found.labels)
-    if relax and len(broken):
-        return Placement(found.labels, total, broken, Outcome.RELAXED, "relaxed", NOTHING)
-    return Placement(found.labels, total, broken, found.outcome, found.rung, found.witness)
+    witness = found.witness
+    if len(broken) == 0:
+        outcome = Outcome.FEASIBLE
+    elif relax:
+        outcome, witness = Outcome.RELAXED, NOTHING
+    else:
+        outcome = Outcome.INFEASIBLE if len(witness) else Outcome.UNKNOWN
+    total = float(_cost_of(cost, found.labels).sum())
+    return Placement(found.labels, total, broken, outcome, found.rung, witness)
 
 
 def _place_core(
@@ -305,7 +319,7 @@ def _place_core(
     clashing = np.flatnonzero(graph.broken_weight(labels))
     # `previous` has been up the ladder once, and no step breaks more than it did.
     if len(clashing) == 0 or (relax and previous is not None):
-        return _Found(labels, Outcome.FEASIBLE, rung)
+        return _Found(labels, rung)
     return _place_clashing(cost, graph, labels, clashing, relax=relax, time_limit=time_limit)
 
 
@@ -321,20 +335,18 @@ def _place_clashing(
     """Step 5 of `place`: settle the components in which `labels` breaks a link."""
     all_units = np.flatnonzero(np.isin(graph.component, clashing))
     parts = graph.restricted(all_units)  # once, so that many small components stay cheap
-    outcome, rung = Outcome.FEASIBLE, "repair"
+    rung = "repair"
     for component in range(len(parts.odd)):
         inside = np.flatnonzero(parts.component == component)
         units, part = all_units[inside], parts.restricted(inside)
         found = _settle(cost[units], part, labels[units], time_limit)
-        if found.outcome == Outcome.INFEASIBLE and not relax:
+        if len(found.witness) and not relax:
             return found._replace(labels=labels, witness=units[found.witness])
-        if found.outcome == Outcome.UNKNOWN:
-            outcome = Outcome.UNKNOWN
-        if found.outcome != Outcome.FEASIBLE and relax:
+        if relax and len(part.broken(found.labels)):
             found = _relax(cost[units], part, found.labels)
         labels[units] = found.labels
         rung = max(rung, found.rung, key=RUNGS.index)
-    return _Found(labels, outcome, rung)
+    return _Found(labels, rung)
 
 
 def _choose_sides(cost: FloatArray, graph: ApartGraph) -> IntArray:
@@ -377,25 +389,25 @@ def _settle(cost: FloatArray, graph: ApartGraph, labels: IntArray, time_limit: f
     n_tries = N_REPAIRS if cost.size <= MAX_REPEATED else 1
     mended = _mend(cost, graph, labels, SHORT_REPAIR, n_tries)
     if mended is not None:
-        return _Found(mended, Outcome.FEASIBLE, "repair")
+        return _Found(mended, "repair")
     verdict, coloured, witness = _colour(cost, graph)
     if verdict == NONE:
-        return _Found(labels, Outcome.INFEASIBLE, "colouring", witness)
+        return _Found(labels, "colouring", witness)
     if verdict == UNKNOWN:
         mended = _mend(cost, graph, labels, LONG_REPAIR, 1)
         if mended is not None:
-            return _Found(mended, Outcome.FEASIBLE, "repair")
+            return _Found(mended, "repair")
     solver, solved = _solve(cost, graph, time_limit)
     if verdict == FOUND:
         coloured = _improved(cost, graph, coloured)
         if solver == FOUND:
             coloured = _better(cost, graph, solved, coloured)
-        return _Found(coloured, Outcome.FEASIBLE, "colouring")
+        return _Found(coloured, "colouring")
     if solver == FOUND:
-        return _Found(solved, Outcome.FEASIBLE, "solver")
+        return _Found(solved, "solver")
     if solver == NONE:
-        return _Found(labels, Outcome.INFEASIBLE, "solver", np.arange(graph.n_units))
-    return _Found(labels, Outcome.UNKNOWN, "solver")
+        return _Found(labels, "solver", np.arange(graph.n_units))
+    return _Found(labels, "solver")
 
 
 def _mend(
@@ -431,16 +443,13 @@ def _colour(cost: FloatArray, graph: ApartGraph) -> tuple[int, IntArray, IntArra
     peeled = colouring.core(graph.indptr, graph.indices, n_clusters, inside)
     units = np.flatnonzero(inside)
     core = graph.restricted(units)
-    labels = np.full(graph.n_units, FREE)
+    labels = np.full(graph.n_units, FREE, np.int64)
     for component in range(len(core.odd)):
         alive = core.component == component
         verdict, colours, witness = _colour_connected(core, alive, n_clusters)
         if verdict != FOUND:
             return verdict, labels, units[witness]
-        # Colours have no names: match them to the clusters at least cost.
-        prices = np.zeros((n_clusters, n_clusters))
-        np.add.at(prices, colours[alive], cost[units[alive]])
-        labels[units[alive]] = linear_sum_assignment(prices)[1][colours[alive]]
+        labels[units[alive]] = _cheapest_names(cost[units[alive]], colours[alive])
     # A removed unit had fewer than n_clusters neighbours left: one cluster at least is open.
     extend(cost, graph.indptr, graph.indices, peeled[::-1].copy(), labels)
     return FOUND, labels, NOTHING
@@ -450,7 +459,7 @@ def _colour_connected(
     graph: ApartGraph, alive: npt.NDArray[np.bool_], n_colours: int
 ) -> tuple[int, IntArray, IntArray]:
     """Look for the short reasons against a colouring, then for a colouring."""
-    colours = np.full(graph.n_units, FREE)
+    colours = np.full(graph.n_units, FREE, np.int64)
     if n_colours == 2:
         cycle = np.empty(graph.n_units, np.int64)
         length = colouring.odd_cycle(graph.indptr, graph.indices, alive, cycle)
@@ -514,17 +523,42 @@ def _relax(cost: FloatArray, graph: ApartGraph, labels: IntArray) -> _Found:
         budget = _budget(cost, RELAX_REPAIR)
         repair(cost, graph.indptr, graph.indices, graph.weight, budget, seed, found)
         best = _better(cost, graph, _improved(cost, graph, found), best)
-    return _Found(best, Outcome.RELAXED, "relaxed")
+    return _Found(best, "relaxed")
 
 
 def _improved(cost: FloatArray, graph: ApartGraph, labels: IntArray) -> IntArray:
-    """Go down from `labels` by moves, evictions and Kempe chains, largest possible gain first."""
+    """Go down from `labels` until neither single units, chains nor whole clusters want to move."""
     labels = labels.copy()
-    order = np.argsort(cost.min(axis=1) - _cost_of(cost, labels), kind="stable")
-    improve(
-        cost, graph.indptr, graph.indices, graph.weight, order, MAX_CHAIN, IMPROVE_BUDGET, labels
-    )
+    for _ in range(MAX_RENAMINGS):
+        # The largest possible gain first, so that the order of the units does not matter.
+        order = np.argsort(cost.min(axis=1) - _cost_of(cost, labels), kind="stable")
+        links = graph.indptr, graph.indices, graph.weight
+        improve(cost, *links, order, MAX_CHAIN, IMPROVE_BUDGET, labels)
+        renamed = _better(cost, graph, _renamed(cost, graph, labels), labels)
+        if np.array_equal(renamed, labels):
+            break
+        labels = renamed
     return labels
+
+
+def _renamed(cost: FloatArray, graph: ApartGraph, labels: IntArray) -> IntArray:
+    """Permute the clusters inside each of the largest components, at least cost.
+
+    Where links are dense they fix who goes with whom and leave only the names open; swapping two
+    clusters at a time, as chains do, cannot turn three of them round.
+    """
+    labels = labels.copy()
+    for component in np.argsort(-np.bincount(graph.component), kind="stable")[:MAX_RENAMED]:
+        units = np.flatnonzero(graph.component == component)
+        labels[units] = _cheapest_names(cost[units], labels[units])
+    return labels
+
+
+def _cheapest_names(cost: FloatArray, labels: IntArray) -> IntArray:
+    """Match labels 0..n_clusters-1 to the clusters at least cost, one to one."""
+    n_units, n_clusters = cost.shape
+    members = csr_array((np.ones(n_units), (labels, np.arange(n_units))), (n_clusters, n_units))
+    return linear_sum_assignment(members @ cost)[1][labels]
 
 
 def _better(cost: FloatArray, graph: ApartGraph, labels: IntArray, kept: IntArray) -> IntArray:

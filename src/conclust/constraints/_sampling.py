@@ -106,7 +106,7 @@ class _Classes:
     def must_links(self, index: IntArray) -> IntArray:
         """Decode numbers of pairs inside classes."""
         c, local = _split(index, self.inner)
-        pair = _pair_of(local, self.sizes[c])
+        pair = pair_of(local, self.sizes[c])
         return self.order[self.starts[c][:, None] + pair]
 
     def cannot_links(self, index: IntArray) -> IntArray:
@@ -125,7 +125,7 @@ def _split(index: IntArray, counts: IntArray) -> tuple[IntArray, IntArray]:
     return block, index - (stops - counts)[block]
 
 
-def _pair_of(index: IntArray, size: IntArray | int) -> IntArray:
+def pair_of(index: IntArray, size: IntArray | int) -> IntArray:
     """Number the pairs of `size` things by their cyclic distance: exact in integers."""
     i = index % size
     return np.column_stack([i, (i + index // size + 1) % size])
@@ -136,7 +136,7 @@ def _draw_pairs(
 ) -> IntArray:
     n, n_inner, n_cross = classes.n, int(classes.inner.sum()), int(classes.cross.sum())
     _check_supply("n_pairs", n_pairs, n * (n - 1) // 2, f"pairs among {n} samples")
-    pairs = _pair_of(_distinct(n * (n - 1) // 2, n_pairs, random_state), max(n, 1))
+    pairs = pair_of(distinct_numbers(n * (n - 1) // 2, n_pairs, random_state), max(n, 1))
     taken = np.sort(pairs, axis=1)
     is_must = classes.codes[pairs[:, 0]] == classes.codes[pairs[:, 1]]
     for name, size, supply, used, decode in (
@@ -149,7 +149,7 @@ def _draw_pairs(
         beside = f" besides the {len(used)} drawn as n_pairs" if len(used) else ""
         _check_supply(name, size, supply - len(used), f"true {kind}s{beside}")
         # Draw enough that `size` are left when those drawn above are taken out.
-        drawn = decode(_distinct(supply, size + len(used), random_state))
+        drawn = decode(distinct_numbers(supply, size + len(used), random_state))
         if len(used):
             key = used[:, 0] * n + used[:, 1]
             drawn_key = drawn.min(axis=1) * n + drawn.max(axis=1)
@@ -167,7 +167,7 @@ def _draw_triplets(classes: _Classes, size: int, random_state: Any) -> IntArray:
         return np.empty((0, 3), dtype=np.int64)
 
     def decode(c: IntArray, pair: IntArray, other: IntArray) -> IntArray:
-        ab = np.sort(classes.starts[c][:, None] + _pair_of(pair, classes.sizes[c]), axis=1)
+        ab = np.sort(classes.starts[c][:, None] + pair_of(pair, classes.sizes[c]), axis=1)
         other = np.where(other >= classes.starts[c], other + classes.sizes[c], other)
         return classes.order[np.column_stack([ab, other])]
 
@@ -188,7 +188,7 @@ def _draw_triplets(classes: _Classes, size: int, random_state: Any) -> IntArray:
     return _until_distinct(draw, size)
 
 
-def _distinct(supply: int, size: int, random_state: Any) -> IntArray:
+def distinct_numbers(supply: int, size: int, random_state: Any) -> IntArray:
     """Draw `size` different numbers below `supply`, in random order."""
     if supply <= 2 * size:
         return random_state.permutation(supply)[:size].astype(np.int64)

@@ -1,0 +1,231 @@
+"""ConstrainedKMeansEnsemble: constrained k-means in random orders, combined."""
+
+from numbers import Integral
+from typing import Any, ClassVar, NamedTuple
+
+import numpy as np
+from joblib import Parallel, delayed
+from sklearn.utils import check_random_state
+
+from conclust._progress import progress
+from conclust._sklearn import Interval, StrOptions, fit_context
+from conclust._validation import check_inputs, weights_of_rows
+from conclust.cluster._lloyd import Centred, centred, constrained_kmeans, init_centers
+from conclust.constraints import Constraints
+from conclust.ensemble._consensus import CoAssociation
+from conclust.ensemble._members import (
+    CodesMixin,
+    Member,
+    by_statement,
+    codes_of_members,
+    kept_signs,
+    votes,
+)
+
+
+class Round(NamedTuple):
+    """What one member did."""
+
+    share_satisfied: float  # share of pairs kept
+    n_iter: int
+
+
+def fit_member(
+    data: Centred,
+    pairs: np.ndarray,
+    sign: np.ndarray,
+    n_clusters: int,
+    init: Any,
+    sample_weight: np.ndarray | None,
+    max_iter: int,
+    reorder: str,
+    seed: int,
+) -> Member:
+    """Run constrained k-means once, pairs in random order."""
+    rng = np.random.RandomState(seed)
+    start = init_centers(data.X, n_clusters, init, sample_weight, rng, mean=data.mean)
+    run = constrained_kmeans(
+        data.X,
+        pairs,
+        sign,
+        rng.uniform(size=len(pairs)) if reorder == "run" else None,
+        start,
+        sample_weight=sample_weight,
+        max_iter=max_iter,
+        order="random" if reorder == "iteration" else "given",
+        random_state=rng,
+        # One thread each: sums in another order would make labels depend on n_jobs.
+        n_threads=1,
+    )
+    return Member(run.labels, run.centers + data.mean, run.n_iter)
+
+
+class ConstrainedKMeansEnsemble(CodesMixin):
+    """Many runs of constrained k-means with statements in random order, combined.
+
+    Each member places the linked rows in another order and so breaks other statements; what most
+    members agree on is more reliable than any of them. Wrong statements are outvoted, which makes
+    this the ensemble for doubtful statements.
+
+    Parameters
+    ----------
+    n_clusters : int, default=8
+    n_estimators : int, default=50
+        Members.
+    reorder : {"iteration", "run"}, default="iteration"
+        Draw a new order in each iteration (paper 001, Algorithm 1) or once per member (RCKM of
+        paper 000).
+    init : {"random", "k-means++"}, array-like or callable, default="random"
+    max_iter : int, default=30
+        Iterations of each member.
+    n_init : int, default=10
+        Starts of the final kernel k-means.
+    n_jobs : int, default=None
+        Members fitted at a time (joblib, threads by default). Labels do not depend on it.
+    verbose : int, default=0
+        Show progress on stderr.
+    random_state : int, RandomState or None, default=None
+
+    Attributes
+    ----------
+    labels_ : ndarray of shape (n_samples,), int32
+    co_association_ : CoAssociation
+        The members' labels.
+    member_centers_ : ndarray of shape (n_estimators, n_clusters, n_features)
+    doubt_ : ndarray of shape (len(constraints),)
+        How little each statement is believed; see :meth:`suspects`.
+    history_ : list of Round
+        One record per member.
+    n_iter_ : int
+        Number of members.
+    report_ : ConstraintReport
+        Which statements the final labels keep.
+    n_features_in_, feature_names_in_
+        As in scikit-learn.
+
+    See Also
+    --------
+    BoostedConstrainedKMeans : Learns the order instead of drawing it.
+
+    Notes
+    -----
+    The papers call this bagging, but nothing is resampled: only the order is random. Memory:
+    n_samples · n_estimators bytes, and the kernel is never built.
+
+    References
+    ----------
+    M. Okabe and S. Yamada. Clustering with extended constraints by co-training. Algorithm 1.
+
+    Examples
+    --------
+    >>> from sklearn.datasets import load_iris
+    >>> from conclust import ConstrainedKMeansEnsemble, sample_constraints
+    >>> X, y = load_iris(return_X_y=True)
+    >>> known = sample_constraints(y, 100, noise=0.1, random_state=0)
+    >>> model = ConstrainedKMeansEnsemble(3, random_state=0).fit(X, constraints=known)
+    >>> model.confidence([(0, 1), (0, 100)]).round(1).tolist()
+    [1.0, -1.0]
+    """
+
+    _parameter_constraints: ClassVar[dict[str, list[Any]]] = {
+        "n_clusters": [Interval(Integral, 1, None, closed="left")],
+        "n_estimators": [Interval(Integral, 1, None, closed="left")],
+        "reorder": [StrOptions({"iteration", "run"})],
+        "init": [StrOptions({"k-means++", "random"}), callable, "array-like"],
+        "max_iter": [Interval(Integral, 1, None, closed="left")],
+        "n_init": [Interval(Integral, 1, None, closed="left")],
+        "n_jobs": [Integral, None],
+        "verbose": ["verbose"],
+        "random_state": ["random_state"],
+    }
+
+    def __init__(
+        self,
+        n_clusters: int = 8,
+        *,
+        n_estimators: int = 50,
+        reorder: str = "iteration",
+        init: Any = "random",
+        max_iter: int = 30,
+        n_init: int = 10,
+        n_jobs: int | None = None,
+        verbose: int = 0,
+        random_state: Any = None,
+    ):
+        self.n_clusters = n_clusters
+        self.n_estimators = n_estimators
+        self.reorder = reorder
+        self.init = init
+        self.max_iter = max_iter
+        self.n_init = n_init
+        self.n_jobs = n_jobs
+        self.verbose = verbose
+        self.random_state = random_state
+
+    @fit_context(prefer_skip_nested_validation=True)
+    def fit(
+        self,
+        X: Any,
+        y: Any = None,
+        *,
+        constraints: Constraints | None = None,
+        sample_weight: Any = None,
+    ) -> "ConstrainedKMeansEnsemble":
+        """Cluster the rows of X.
+
+        Parameters
+        ----------
+        X : {array-like, sparse matrix} of shape (n_samples, n_features)
+        y : ignored
+        constraints : Constraints, default=None
+            Must-links and cannot-links.
+        sample_weight : array-like of shape (n_samples,), default=None
+            Weights of the rows in the means of the members.
+
+        Returns
+        -------
+        self
+        """
+        X, constraints = check_inputs(self, X, constraints, n_clusters=self.n_clusters)
+        weight = None if sample_weight is None else weights_of_rows(sample_weight, X)
+        pairs = constraints.pairs()
+        random_state = check_random_state(self.random_state)
+        final_seed = random_state.randint(2**31 - 1)
+        seeds = random_state.randint(2**31 - 1, size=self.n_estimators)
+        data = centred(X)
+        work = (
+            delayed(fit_member)(
+                data,
+                pairs.pairs,
+                pairs.sign,
+                self.n_clusters,
+                self.init,
+                weight,
+                self.max_iter,
+                self.reorder,
+                seed,
+            )
+            for seed in seeds
+        )
+        members: list[Member] = []
+        self.history_ = []
+        with progress(self.verbose, type(self).__name__, self.n_estimators) as show:
+            parallel = Parallel(n_jobs=self.n_jobs, prefer="threads", return_as="generator")
+            for member in parallel(work):
+                members.append(member)
+                kept = kept_signs(member.labels, pairs.pairs, pairs.sign) > 0
+                record = Round(float(kept.mean()) if len(kept) else 1.0, member.n_iter)
+                self.history_.append(record)
+                show(record, advance=1)
+        self.n_iter_ = len(members)
+        self.member_centers_ = np.array([m.centers for m in members])
+        self.co_association_ = CoAssociation(codes_of_members(members))
+        found = self.co_association_.cluster(
+            self.n_clusters, n_init=self.n_init, random_state=final_seed
+        )
+        self.labels_, self.profiles_ = found.labels, found.profiles
+        self.constraints_ = constraints
+        belief = votes(self.co_association_, pairs.pairs, pairs.sign)
+        self.doubt_ = by_statement((1 - belief) / 2, pairs.statement, len(constraints))
+        self.report_ = constraints.report(self.labels_)
+        return self

@@ -1,0 +1,117 @@
+"""What the ensembles of constrained k-means share: members, their codes, and what follows."""
+
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+import numpy as np
+from sklearn.base import BaseEstimator, ClusterMixin
+from sklearn.metrics import pairwise_distances_argmin
+from sklearn.utils.validation import check_is_fitted
+
+from conclust._validation import check_new_rows
+from conclust.constraints import Constraints
+from conclust.ensemble._consensus import CoAssociation
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+
+class Member(NamedTuple):
+    """One clustering of the ensemble."""
+
+    labels: np.ndarray  # (n_samples,)
+    centers: np.ndarray  # (n_clusters, n_features), centred coordinates
+    n_iter: int
+
+
+def codes_of_members(members: list[Member]) -> np.ndarray:
+    """Labels of all members side by side, in as few bytes as they need."""
+    dtype = np.uint8 if len(members[0].centers) <= 256 else np.uint16
+    codes = np.empty((len(members[0].labels), len(members)), dtype=dtype)
+    for t, member in enumerate(members):
+        codes[:, t] = member.labels
+    return codes
+
+
+class CodesMixin(ClusterMixin, BaseEstimator):
+    """`confidence`, `suspects` and `predict` from `co_association_` and the members' centres."""
+
+    def confidence(self, pairs: Any) -> np.ndarray:
+        """How sure the members are that two rows of `fit` belong together.
+
+        Parameters
+        ----------
+        pairs : array-like of shape (m, 2)
+
+        Returns
+        -------
+        ndarray of shape (m,)
+            From -1 (always apart) to 1 (always together), members weighted.
+        """
+        check_is_fitted(self)
+        return self.co_association_.confidence(pairs)
+
+    def suspects(self, n: int = 10) -> "pd.DataFrame":
+        """The statements least believed after the fit: "please look at these again".
+
+        Parameters
+        ----------
+        n : int, default=10
+
+        Returns
+        -------
+        DataFrame
+            The statements as in ``constraints.to_frame()``, with their number `statement` and
+            `doubt`, most doubtful first.
+        """
+        check_is_fitted(self)
+        order = np.argsort(-self.doubt_, kind="stable")[:n]
+        chosen: Constraints = self.constraints_[order]
+        frame = chosen.to_frame()
+        if len(frame) == len(order):
+            frame.insert(0, "statement", order)
+            frame["doubt"] = self.doubt_[order]
+        return frame
+
+    def predict(self, X: Any) -> np.ndarray:
+        """Cluster of new rows; constraints are not applied again.
+
+        Each member gives a row its nearest centre; the codes so found go to the nearest mean of
+        the consensus.
+
+        Parameters
+        ----------
+        X : {array-like, sparse matrix} of shape (n_samples, n_features)
+
+        Returns
+        -------
+        ndarray of shape (n_samples,), int32
+        """
+        check_is_fitted(self)
+        X = check_new_rows(self, X, dtype=self.member_centers_.dtype)
+        codes = np.empty((X.shape[0], len(self.member_centers_)), self.co_association_.codes.dtype)
+        for t, centers in enumerate(self.member_centers_):
+            codes[:, t] = pairwise_distances_argmin(X, centers)
+        return self.co_association_.assign(codes, self.profiles_)
+
+    def __sklearn_tags__(self) -> Any:
+        tags = super().__sklearn_tags__()
+        tags.input_tags.sparse = True
+        return tags
+
+
+def kept_signs(labels: np.ndarray, pairs: np.ndarray, sign: np.ndarray) -> np.ndarray:
+    """y K(i, j) of each pair: +1 where the labels keep it, -1 where they break it."""
+    same = np.where(labels[pairs[:, 0]] == labels[pairs[:, 1]], 1.0, -1.0)
+    return same * sign
+
+
+def by_statement(values: np.ndarray, statement: np.ndarray, n_statements: int) -> np.ndarray:
+    """Mean over the pairs of each statement; 0 for statements without pairs."""
+    total = np.bincount(statement, weights=values, minlength=n_statements)
+    count = np.bincount(statement, minlength=n_statements)
+    return total / np.maximum(count, 1)
+
+
+def votes(together: CoAssociation, pairs: np.ndarray, sign: np.ndarray) -> np.ndarray:
+    """y K(i, j) / Σ α of each pair: 1 where all members keep it, -1 where all break it."""
+    return together.confidence(pairs) * sign
