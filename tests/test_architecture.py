@@ -15,7 +15,7 @@ SOURCE = Path(conclust.__file__).parent
 # Names starting with an underscore are shared foundations.
 LAYERS = [
     ["__init__"],
-    ["exceptions", "_atomic", "_kernels"],
+    ["exceptions", "_atomic", "_progress", "_kernels"],
     ["_sklearn"],
     ["constraints"],
     ["_validation"],

@@ -4,13 +4,25 @@ import pytest
 from sklearn.cluster import KMeans
 from sklearn.utils.estimator_checks import parametrize_with_checks
 
-from conclust import ConstrainedKMeans, COPKMeans
+from conclust import (
+    BoostedConstrainedKMeans,
+    ConstrainedKMeans,
+    ConstrainedKMeansEnsemble,
+    COPKMeans,
+    MPCKMeans,
+    PCKMeans,
+)
 from conclust.testing import EstimatorCase, estimator_checks
 
 CASES = [
     EstimatorCase(COPKMeans(n_clusters=3, n_init=2), hard=True, plain=KMeans()),
     EstimatorCase(ConstrainedKMeans(n_clusters=3), plain=KMeans()),
     EstimatorCase(ConstrainedKMeans(n_clusters=3, order="random", max_iter=30), plain=KMeans()),
+    EstimatorCase(PCKMeans(n_clusters=3, n_init=2), plain=KMeans()),
+    EstimatorCase(MPCKMeans(n_clusters=3, n_init=2)),
+    EstimatorCase(BoostedConstrainedKMeans(n_clusters=3, n_estimators=10)),
+    EstimatorCase(ConstrainedKMeansEnsemble(n_clusters=3, n_estimators=10)),
+    EstimatorCase(ConstrainedKMeansEnsemble(n_clusters=3, n_estimators=10, reorder="run")),
 ]
 
 

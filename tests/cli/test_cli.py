@@ -17,7 +17,9 @@ def test_demo_shows_that_constraints_help():
     assert hard
     assert all(r["kept"] == r["n_constraints"] for r in hard)
     for data in ("iris", "wine"):
-        score = {(r["method"], r["n_constraints"]): r["agreement"] for r in rows if r["data"] == data}
+        score = {
+            (r["method"], r["n_constraints"]): r["agreement"] for r in rows if r["data"] == data
+        }
         assert score["COPKMeans (hard)", 150] > score["k-means, no constraints", 0]
 
 

@@ -16,6 +16,7 @@ from conclust.cluster._lloyd import (
     NearestCenters,
     Round,
     assign_nearest,
+    available_threads,
     centred,
     constrained_kmeans,
     init_centers,
@@ -142,7 +143,7 @@ def problems(draw):
 def is_clear(result):
     """Whether rounding has no say: two rows alone in a cluster are equally far from its centre.
 
-    And which of two empty clusters takes which of the farthest rows is left open.
+    And what becomes of two empty clusters is left open.
     """
     return result.margin > 1e-9 and result.n_empty <= 1
 
@@ -226,6 +227,40 @@ def test_an_emptied_cluster_restarts_at_the_farthest_row():
     )
     assert run.centers.ravel().tolist() == pytest.approx([2.5 / 3, 8.0])
     assert run.history[0].inertia == pytest.approx(0 + 1 + 1.5**2 + 8**2)
+
+
+def test_fractions_of_weight_leave_nothing_behind():
+    # Check by hand: 0.1 + 0.2 + 0.3 − 0.1 − 0.2 − 0.3 is not 0 in binary, yet cluster 1 is empty
+    # once its rows follow row 0, and restarts at the farthest of them.
+    X = np.array([[0.0], [9.0], [10.0], [11.0]])
+    run = constrained_kmeans(
+        X,
+        [(0, 1), (0, 2), (0, 3)],
+        [MUST, MUST, MUST],
+        None,
+        np.array([[0.0], [8.0]]),
+        sample_weight=np.array([1.0, 0.1, 0.2, 0.3]),
+        max_iter=1,
+        tol=np.inf,
+    )
+    assert run.centers.ravel().tolist() == pytest.approx([(0.9 + 2.0) / 1.3, 11.0])
+
+
+def test_float32_stays_float32():
+    # Check the type of the answer with pairs, and that it is the answer in double precision.
+    X, y = make_blobs(500, 5, centers=4, cluster_std=3.0, random_state=0)
+    rng = np.random.RandomState(0)
+    pairs = rng.randint(500, size=(200, 2))
+    sign = np.where(y[pairs[:, 0]] == y[pairs[:, 1]], MUST, CANNOT)
+    data = centred(X).X
+    for kind in (np.asarray, sp.csr_matrix):
+        single, double = (
+            constrained_kmeans(kind(data.astype(dtype)), pairs, sign, None, data[:4], max_iter=20)
+            for dtype in (np.float32, np.float64)
+        )
+        assert single.centers.dtype == np.float32
+        assert_array_equal(single.labels, double.labels)
+        assert_allclose(single.centers, double.centers, rtol=1e-4, atol=1e-4)
 
 
 def test_the_record_of_each_round():
@@ -405,6 +440,12 @@ def test_blas_keeps_to_one_thread_inside():
     constrained_kmeans(X, *NO_PAIRS, X[:3], on_round=lambda _: during.extend(blas_threads()))
     assert set(during) == {1}
     assert blas_threads() == before
+
+
+def test_threads_heed_the_limits_of_openmp():
+    assert available_threads() >= 1
+    with threadpool_controller().limit(limits=1, user_api="openmp"):
+        assert available_threads() == 1
 
 
 def test_blas_is_given_back_after_an_error():

@@ -13,7 +13,15 @@ from tests.oracles import ensemble as oracle
 def clusterings(draw, max_samples=14):
     n = draw(st.integers(2, max_samples))
     n_rounds = draw(st.integers(1, 6))
-    codes = np.array(draw(st.lists(st.lists(st.integers(0, 2), min_size=n_rounds, max_size=n_rounds), min_size=n, max_size=n)))
+    codes = np.array(
+        draw(
+            st.lists(
+                st.lists(st.integers(0, 2), min_size=n_rounds, max_size=n_rounds),
+                min_size=n,
+                max_size=n,
+            )
+        )
+    )
     weights = np.array(draw(st.lists(st.floats(0.1, 3), min_size=n_rounds, max_size=n_rounds)))
     return codes, weights
 
@@ -25,7 +33,16 @@ def test_it_is_dense_kernel_kmeans_from_the_same_start(case, data):
     codes, weights = case
     n = len(codes)
     k = data.draw(st.integers(1, min(3, n)))
-    start = np.array(data.draw(st.permutations([*range(k), *data.draw(st.lists(st.integers(0, k - 1), min_size=n - k, max_size=n - k))])))
+    start = np.array(
+        data.draw(
+            st.permutations(
+                [
+                    *range(k),
+                    *data.draw(st.lists(st.integers(0, k - 1), min_size=n - k, max_size=n - k)),
+                ]
+            )
+        )
+    )
     K = oracle.kernel(codes, weights)
     expected = oracle.kernel_kmeans(K, start, k)
     found = CoAssociation(codes, weights).cluster(k, init=start)
@@ -106,7 +123,9 @@ def test_ties_are_drawn_uniformly(most, scan, monkeypatch):
 def test_a_hundred_thousand_rows_without_a_matrix():
     rng = np.random.RandomState(0)
     truth = rng.randint(5, size=100_000)
-    codes = np.where(rng.uniform(size=(100_000, 20)) < 0.02, rng.randint(5, size=(100_000, 20)), truth[:, None])
+    codes = np.where(
+        rng.uniform(size=(100_000, 20)) < 0.02, rng.randint(5, size=(100_000, 20)), truth[:, None]
+    )
     together = CoAssociation(codes)
     most = together.most_confident(50, random_state=0)
     least = together.least_confident(50, random_state=0)
@@ -165,7 +184,9 @@ def test_bad_input(labels, weights, message):
 
 
 def test_n_clusters_is_checked():
-    with pytest.raises(ValueError, match="n_clusters=3 must lie between 1 and the number of samples, 2"):
+    with pytest.raises(
+        ValueError, match="n_clusters=3 must lie between 1 and the number of samples, 2"
+    ):
         consensus([[0], [1]], None, 3)
 
 
@@ -178,6 +199,7 @@ def test_kernels_compiled_and_plain_agree(case):
     labels = np.arange(len(codes)) % 2
     results = []
     for plain in (False, True):
+
         def pick(kernel, plain=plain):
             return kernel.py_func if plain else kernel
 

@@ -174,6 +174,7 @@ def test_kept_rows_move_to_where_they_were_placed(kind, dtype, plain):
             placed,
             was,
             first,
+            np.empty(len(kept), dtype=np.uint32),
             labels,
             *totals,
         )

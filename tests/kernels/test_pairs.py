@@ -5,25 +5,41 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from conclust._kernels.nearest import two_nearest
-from conclust._kernels.pairs import FREE, count_broken, place_pairs
+from conclust._kernels.pairs import count_broken, place_pairs, plan_pairs
 from tests.oracles import kmeans as oracle
 
 MUST, CANNOT = 1, -1
+FREE = -1
+
+compiled_and_plain = pytest.mark.parametrize("plain", [False, True], ids=["compiled", "plain"])
 
 
-def place(distances, statements, kernels=(two_nearest, place_pairs)):
-    """Labels of the rows of a table of distances after placing ``(i, j, sign)`` in that order."""
-    rank, place = kernels
+def place(distances, statements, order=None, plain=False):
+    """Labels of the rows of a table of distances after visiting ``(i, j, sign)`` in order."""
+    plan, place = (kernel.py_func if plain else kernel for kernel in (plan_pairs, place_pairs))
     distances = np.asarray(distances, dtype=np.float64)
-    n_rows = len(distances)
-    nearest, second, labels = np.full((3, n_rows), FREE, dtype=np.int32)
-    gap = np.empty(n_rows)
-    rank(distances, nearest, second, gap)
+    n_rows, n_clusters = distances.shape
+    ranks = np.argsort(distances, axis=1, kind="stable").astype(np.int32)
+    nearest, second = ranks[:, 0].copy(), ranks[:, min(1, n_clusters - 1)].copy()
+    gap = distances.min(axis=1)
+    labels = np.full(n_rows, FREE, dtype=np.int32)
     table = np.asarray(statements).reshape(-1, 3)
-    order = np.arange(len(table), dtype=np.uint32)
-    pairs = table[:, :2].astype(np.uint32)
-    place(nearest, second, gap, pairs, table[:, 2].astype(np.int8), order, labels)
+    pairs, sign = table[:, :2].astype(np.uint32), table[:, 2].astype(np.int8)
+    order = np.asarray(range(len(pairs)) if order is None else order, dtype=np.uint32)
+    openings, extensions = pairs.copy(), pairs.copy()
+    opening_sign, extension_sign = sign.copy(), sign.copy()
+    is_placed = np.zeros(n_rows, dtype=bool)
+    a, b = plan(pairs, sign, order, is_placed, openings, opening_sign, extensions, extension_sign)
+    place(
+        nearest,
+        second,
+        gap,
+        openings[:a],
+        opening_sign[:a],
+        extensions[:b],
+        extension_sign[:b],
+        labels,
+    )
     return labels.tolist()
 
 
@@ -96,13 +112,9 @@ def test_one_cluster_takes_all():
 
 def test_order_decides_which_statement_is_kept():
     # Check that the visiting order is the one given, not the order of the table.
-    nearest, second = np.array([[0, 1, 1], [1, 0, 0]], dtype=np.int32)
-    gap = np.array([1.0, 2.0, 3.0])
-    pairs, sign = np.array([(0, 1), (0, 1)]), np.array([MUST, CANNOT], dtype=np.int8)
-    for order, expected in (([0, 1], [0, 0, FREE]), ([1, 0], [0, 1, FREE])):
-        labels = np.full(3, FREE, dtype=np.int32)
-        place_pairs(nearest, second, gap, pairs, sign, np.array(order), labels)
-        assert labels.tolist() == expected
+    statements = [(A, B, MUST), (A, B, CANNOT)]
+    assert place(TABLE, statements, order=[0, 1])[:2] == [0, 0]
+    assert place(TABLE, statements, order=[1, 0])[:2] == [0, 2]
 
 
 @st.composite
@@ -116,20 +128,18 @@ def cases(draw):
     return distances, draw(st.lists(statement, max_size=12))
 
 
-@pytest.mark.parametrize(
-    "kernels",
-    [(two_nearest, place_pairs), (two_nearest.py_func, place_pairs.py_func)],
-    ids=["compiled", "plain"],
-)
-def test_agrees_with_the_paper(kernels):
+@compiled_and_plain
+def test_agrees_with_the_paper(plain):
     # Check against Algorithm 2 written out line by line.
-    @given(cases())
-    def check(case):
+    @given(cases(), st.randoms(use_true_random=False))
+    def check(case, random):
         distances, statements = case
         pairs, sign = [s[:2] for s in statements], [s[2] for s in statements]
-        expected = oracle.place_pairs(distances, pairs, sign, range(len(pairs)))
+        order = list(range(len(pairs)))
+        random.shuffle(order)
+        expected = oracle.place_pairs(distances, pairs, sign, order)
         expected = [FREE if label is None else label for label in expected]
-        assert place(distances, statements, kernels) == expected
+        assert place(distances, statements, order, plain) == expected
 
     check()
 

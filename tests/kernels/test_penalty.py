@@ -33,7 +33,7 @@ def problems(draw, n_clusters=3):
 
 
 def graph(links, price):
-    return links.indptr, links.neighbor, links.link, links.sign, price
+    return *links.graph, links.sign, price
 
 
 def links_of(must_link=(), cannot_link=()):
@@ -65,7 +65,7 @@ def test_moving_rows_ends_where_no_row_wants_to_move(compiled, problem):
 def test_a_move_counts_if_and_only_if_the_total_falls(compiled, name, problem):
     cost, links, price, labels = problem
     last = {
-        "move_groups": (links.starts, links.members),
+        "move_groups": links.groups,
         "move_chains": (np.arange(len(labels)), 5, 1_000_000),
     }[name]
     start = labels.copy()
@@ -83,9 +83,7 @@ def test_compiled_and_plain_agree(problem):
     for compiled in (True, False):
         found = labels.copy()
         kernel("move_rows", compiled)(cost, *graph(links, price), order, found)
-        kernel("move_groups", compiled)(
-            cost, *graph(links, price), links.starts, links.members, found
-        )
+        kernel("move_groups", compiled)(cost, *graph(links, price), *links.groups, found)
         kernel("move_chains", compiled)(cost, *graph(links, price), order, 5, 1_000_000, found)
         results.append(found)
     np.testing.assert_array_equal(*results)
@@ -161,7 +159,7 @@ def test_a_group_moves_as_one(compiled):
     labels = np.zeros(3, dtype=np.int32)
     assert kernel("move_rows", compiled)(cost, *graph(links, price), np.arange(3), labels) == 0
     groups = kernel("move_groups", compiled)
-    assert groups(cost, *graph(links, price), links.starts, links.members, labels) == 1
+    assert groups(cost, *graph(links, price), *links.groups, labels) == 1
     assert labels.tolist() == [1, 1, 1]
 
 

@@ -178,12 +178,16 @@ def test_soft_start_without_clashes_is_the_cheapest(case, way):
 
 
 @both_ways
-@given(case=problems(max_units=5, max_clusters=3), seed=st.integers(1, 1000))
-def test_repair_breaks_the_least_weight(case, seed, way):
+@given(
+    case=problems(max_units=5, max_clusters=3),
+    n_drawn=st.sampled_from([8, 100]),
+    seed=st.integers(1, 1000),
+)
+def test_repair_breaks_the_least_weight(case, n_drawn, seed, way):
     cost, apart, weight = case
     labels = np.zeros(len(cost), dtype=np.int64)
     links = with_weights(apart, weight, len(cost))
-    broken = way(placement.repair)(cost, *links, 3_000, seed, labels)
+    broken = way(placement.repair)(cost, *links, n_drawn, 3_000, seed, labels)
     assert broken == oracle.broken_weight(labels, apart, weight)
     assert broken == oracle.cheapest(cost, apart, weight)[0]
 
@@ -191,7 +195,7 @@ def test_repair_breaks_the_least_weight(case, seed, way):
 def test_repair_leaves_what_is_whole():
     labels = np.array([1, 0])
     links = links_of([(0, 1)], 2)
-    assert placement.repair(np.ones((2, 2)), *links, PLENTY, 1, labels) == 0.0
+    assert placement.repair(np.ones((2, 2)), *links, 8, PLENTY, 1, labels) == 0.0
     assert labels.tolist() == [1, 0]
 
 
@@ -230,7 +234,7 @@ def test_compiled_and_plain_agree(case, seed):
         way(placement.place_greedily)(cost, *links, greedy)
         way(placement.place_softly)(cost, *links, order, 0.5, 1.5, 5, soft)
         mended, improved = soft.copy(), soft.copy()
-        way(placement.repair)(cost, *links, 2_000, seed, mended)
+        way(placement.repair)(cost, *links, 3, 2_000, seed, mended)
         way(placement.improve)(cost, *links, order, 4, PLENTY, improved)
         answers.append(np.concatenate([greedy, soft, mended, improved]).tolist())
     assert answers[0] == answers[1]

@@ -21,9 +21,7 @@ def kernel_distances(K, labels, k):
     for c in range(k):
         inside = np.flatnonzero(labels == c)
         if len(inside):
-            d[:, c] = (
-                np.diag(K) - 2 * K[:, inside].mean(axis=1) + K[np.ix_(inside, inside)].mean()
-            )
+            d[:, c] = np.diag(K) - 2 * K[:, inside].mean(axis=1) + K[np.ix_(inside, inside)].mean()
     return d
 
 

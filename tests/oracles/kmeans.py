@@ -6,7 +6,7 @@ from typing import NamedTuple
 class Result(NamedTuple):
     labels: list[int]
     n_iter: int
-    n_empty: int  # the most clusters that were empty at once
+    n_empty: int  # the most clusters empty in one iteration, those emptied to fill others included
     margin: float  # the closest that a pair came to a tie d(x_i, c_i) = d(x_j, c_j), relatively
 
 
@@ -30,8 +30,10 @@ def modified_cop_kmeans(X, pairs, sign, orders, centers, sample_weight=None):
         previous, labels = labels, assign(distances, pairs, sign, order)
         if labels == previous:
             break
-        n_empty = max(n_empty, len(set(range(len(centers))) - set(labels)))
-        centers = means(X, weight, labels, distances, len(centers))
+        homes = fill_empty(labels, distances)
+        without = [len(set(range(len(centers))) - set(rows)) for rows in (labels, homes)]
+        n_empty = max(n_empty, sum(without))
+        centers = means(X, weight, homes, len(centers))
     return Result(labels, n_iter, n_empty, margin)
 
 
@@ -94,17 +96,21 @@ def squared_distance(x, center):
     return sum((a - b) ** 2 for a, b in zip(x, center, strict=True))
 
 
-def means(X, weight, labels, distances, n_clusters):
-    """Weighted means; an empty cluster takes the row farthest from its own centre."""
-    home = list(labels)
+def fill_empty(labels, distances):
+    """Each empty cluster takes the row farthest from its own centre."""
+    homes = list(labels)
     own = [distances[x][label] for x, label in enumerate(labels)]
-    farthest = sorted(range(len(X)), key=lambda x: -own[x])
-    for cluster in range(n_clusters):
+    farthest = sorted(range(len(labels)), key=lambda x: -own[x])
+    for cluster in range(len(distances[0])):
         if cluster not in labels:
-            home[farthest.pop(0)] = cluster
+            homes[farthest.pop(0)] = cluster
+    return homes
+
+
+def means(X, weight, homes, n_clusters):
     centers = []
     for cluster in range(n_clusters):
-        members = [x for x in range(len(X)) if home[x] == cluster]
-        mass = sum(weight[x] for x in members)
+        members = [x for x in range(len(X)) if homes[x] == cluster]
+        mass = sum(weight[x] for x in members) or float("nan")
         centers.append([sum(weight[x] * X[x][f] for x in members) / mass for f in range(len(X[0]))])
     return centers

@@ -49,7 +49,6 @@ def mpckmeans_objective(
     penalty,
     far,
     prior_mass,
-    prior_variance,
     sample_weight,
     shared,
 ):
@@ -73,5 +72,5 @@ def mpckmeans_objective(
             longest = max(squared(f, c) for f in far)
             total += penalty * weight * max(0.0, longest - squared(v, c))
     for h in range(1 if shared else len(matrices)):
-        total += prior_mass * (prior_variance * np.trace(matrices[h]) - log_det(h))
+        total += prior_mass * (np.trace(matrices[h]) - log_det(h))
     return total

@@ -17,6 +17,7 @@ from conclust._kernels._jit import jit
 
 # Rows per product, as in scikit-learn: a block and its product stay in cache.
 BLOCK = 256
+FREE = -1  # the label of a row before the first sweep
 
 
 @jit
@@ -45,7 +46,7 @@ def sweep_dense(
 
     X            (n, d)         float    in     C-contiguous
     weight       (n,) or (0,)   float    in     weight of each row; empty: all 1
-    scaled       (k, d)         float    in     −2 · centres
+    scaled       (k, d)         float    in     −2 · centres, in C or Fortran order
     norms        (k,)           float    in     ‖c‖²
     start, stop                 int      in
     kept         (m,)           int64    in     kept rows, ascending
@@ -71,8 +72,7 @@ def sweep_dense(
     for first in range(start, stop, BLOCK):
         last = min(first + BLOCK, stop)
         n_rows = last - first
-        # With rows last, the search for the minimum is a loop over rows that vectorises. Both
-        # factors as they lie in memory: the sums in the product then round as in scikit-learn.
+        # With rows last, the search for the minimum is a loop over rows that vectorises.
         scores = product[: n_clusters * n_rows].reshape((n_clusters, n_rows))
         np.dot(scaled, X[first:last].T, scores)
         if slot < kept.shape[0] and kept[slot] < last:
@@ -137,8 +137,9 @@ def sweep_csr(
         scores = product[:n_clusters]
         scores[:] = 0
         for t in range(indptr[row], indptr[row + 1]):
+            value, feature = data[t], indices[t]
             for cluster in range(n_clusters):
-                scores[cluster] += scaled[indices[t], cluster] * data[t]
+                scores[cluster] += scaled[feature, cluster] * value
         for cluster in range(n_clusters):
             scores[cluster] += norms[cluster]
         label = _nearest(scores)
@@ -164,20 +165,19 @@ def sweep_csr(
 
 
 @jit
-def move_dense(X, weight, start, stop, kept, placed, before, nearest, labels, sums, masses):
+def move_dense(X, weight, start, stop, kept, placed, before, nearest, moved, labels, sums, masses):
     """Move the kept rows in slots ``start:stop`` from their nearest cluster to where they belong.
 
     placed       (m,)           int32    in     cluster of each kept row
+    moved        (m,)           uint32   work
 
     The others are those of `sweep_dense`, with ``labels``, ``sums`` and ``masses`` inout, as it
     left them. Returns what the moves add to its count of rows that changed cluster.
     """
-    n_changed = 0
-    for slot in range(start, stop):
+    n_changed = _count_changes(start, stop, placed, before, nearest)
+    for n in range(start, _list_moves(start, stop, placed, nearest, moved)):
+        slot = moved[n]
         row, source, target = kept[slot], nearest[slot], placed[slot]
-        if source == target:
-            continue
-        n_changed += int(target != before[slot]) - int(source != before[slot])
         labels[row] = target
         mass = weight[row] if weight.shape[0] else X.dtype.type(1)
         masses[source] -= mass
@@ -192,15 +192,26 @@ def move_dense(X, weight, start, stop, kept, placed, before, nearest, labels, su
 
 @jit
 def move_csr(
-    data, indices, indptr, weight, start, stop, kept, placed, before, nearest, labels, sums, masses
+    data,
+    indices,
+    indptr,
+    weight,
+    start,
+    stop,
+    kept,
+    placed,
+    before,
+    nearest,
+    moved,
+    labels,
+    sums,
+    masses,
 ):
     """Do the work of `move_dense` on CSR rows."""
-    n_changed = 0
-    for slot in range(start, stop):
+    n_changed = _count_changes(start, stop, placed, before, nearest)
+    for n in range(start, _list_moves(start, stop, placed, nearest, moved)):
+        slot = moved[n]
         row, source, target = kept[slot], nearest[slot], placed[slot]
-        if source == target:
-            continue
-        n_changed += int(target != before[slot]) - int(source != before[slot])
         labels[row] = target
         mass = weight[row] if weight.shape[0] else data.dtype.type(1)
         masses[source] -= mass
@@ -231,21 +242,6 @@ def measure_csr(data, indices, indptr, centers, norms, start, stop, labels, out)
     """Do the work of `measure_dense` on CSR rows."""
     for row in range(start, stop):
         out[row] = _distance_csr(data, indices, indptr, row, centers, norms, labels[row])
-
-
-@jit
-def two_nearest(distances, nearest, second, gap):
-    """Rank the centres for each row of a table of distances, as the sweeps do for kept rows.
-
-    distances    (m, k)         float    in
-    nearest      (m,)           int32    out    lowest cluster on ties
-    second       (m,)           int32    out    nearest but that one; k = 1: that one
-    gap          (m,)           float    out    distance to the nearest
-    """
-    for row in range(distances.shape[0]):
-        nearest[row] = _nearest(distances[row])
-        second[row] = _second_nearest(distances[row], nearest[row])
-        gap[row] = distances[row, nearest[row]]
 
 
 @jit
@@ -306,6 +302,24 @@ def _second_nearest(scores, nearest):
         if cluster != nearest and (label == nearest or scores[cluster] < scores[label]):
             label = cluster
     return label
+
+
+@jit
+def _count_changes(start, stop, placed, before, nearest):
+    n_changed = 0
+    for slot in range(start, stop):
+        n_changed += int(placed[slot] != before[slot]) - int(nearest[slot] != before[slot])
+    return n_changed
+
+
+@jit
+def _list_moves(start, stop, placed, nearest, moved):
+    # A list first, without a branch: a loop that guesses wrong at each move waits for each row.
+    end = start
+    for slot in range(start, stop):
+        moved[end] = slot
+        end += placed[slot] != nearest[slot]
+    return end
 
 
 @jit

@@ -1,45 +1,87 @@
-"""Place linked rows two by two: the sequential part of the modified COP-Kmeans."""
+"""Place linked rows two by two: the modified COP-Kmeans without its k-means.
+
+Algorithm 2, lines 5 to 39, of Okabe & Yamada, "Clustering by Learning Constraints Priorities",
+visits pair after pair. Its cases come to one rule. One row of the pair leads: the one already
+placed or, if neither is, the one strictly nearer to its nearest centre, where it is put (x_j on
+equality). The other row follows: to the same cluster under a must-link, to its nearest centre but
+that one under a cannot-link. A pair whose rows are both placed is passed over, broken or not.
+
+So a row is placed by the first pair that names it, whatever the distances. Which pairs place a row,
+and who leads once one row is placed, follows from the order alone: `plan_pairs` finds it once per
+order, and `place_pairs` does the rest for each new set of centres without looking back.
+
+Positions are unsigned: a signed index might count from the end, and the compiler would have to look
+each time, which doubles the cost.
+"""
 
 from conclust._kernels._jit import jit
 
-FREE = -1  # the label of a row not yet placed
+
+@jit
+def plan_pairs(pairs, sign, order, is_placed, openings, opening_sign, extensions, extension_sign):
+    """Find the pairs that place a row: both its rows (openings), or one (extensions).
+
+    pairs            (p, 2)     uint32   in     positions among the constrained rows
+    sign             (p,)       int8     in     +1 must-link, −1 cannot-link
+    order            (p,)       uint32   in     the order in which pairs are visited
+    is_placed        (m,)       bool     work   all False on entry
+    openings         (p, 2)     uint32   out    x_i, x_j
+    opening_sign     (p,)       int8     out
+    extensions       (p, 2)     uint32   out    the row that leads, the row it places
+    extension_sign   (p,)       int8     out
+
+    Returns how many openings and how many extensions there are.
+    """
+    n_openings = 0
+    n_extensions = 0
+    for n in order:
+        lead, other = pairs[n]
+        if is_placed[lead] and is_placed[other]:
+            continue
+        if not is_placed[lead] and not is_placed[other]:
+            openings[n_openings, 0] = lead
+            openings[n_openings, 1] = other
+            opening_sign[n_openings] = sign[n]
+            n_openings += 1
+        else:
+            if is_placed[other]:
+                lead, other = other, lead
+            extensions[n_extensions, 0] = lead
+            extensions[n_extensions, 1] = other
+            extension_sign[n_extensions] = sign[n]
+            n_extensions += 1
+        is_placed[lead] = True
+        is_placed[other] = True
+    return n_openings, n_extensions
 
 
 @jit
-def place_pairs(nearest, second, gap, pairs, sign, order, labels):
-    """Give the two rows of each pair a cluster, pair after pair; the first statement wins.
+def place_pairs(nearest, second, gap, openings, opening_sign, extensions, extension_sign, labels):
+    """Give every constrained row a cluster.
 
-    nearest      (m,)           int32    in     nearest centre of each constrained row
-    second       (m,)           int32    in     nearest but that one; k = 1: that one
-    gap          (m,)           float    in     distance to the nearest, squared or not
-    pairs        (p, 2)         uint32   in     positions among the constrained rows
-    sign         (p,)           int8     in     +1 must-link, −1 cannot-link
-    order        (p,)           uint32   in     the order in which pairs are visited
-    labels       (m,)           int32    inout  FREE on entry
-
-    Algorithm 2, lines 5 to 39, of Okabe & Yamada, "Clustering by Learning Constraints Priorities".
-    Its cases come to one rule. One row of the pair leads: the one already placed or, if neither is,
-    the one strictly nearer to its nearest centre, where it is put (x_j on equality). The other row
-    follows: to the same cluster if linked, to its nearest centre but that one if not. A pair whose
-    rows are both placed already is passed over, broken or not.
-
-    Other integers do as well, only slower: a signed one might count from the end, and the compiler
-    must look each time.
+    nearest          (m,)       int32    in     nearest centre of each constrained row
+    second           (m,)       int32    in     nearest but that one; k = 1: that one
+    gap              (m,)       float    in     distance to the nearest, squared or not
+    openings, …                          in     from `plan_pairs`, cut to length
+    labels           (m,)       int32    out
     """
-    for n in order:
-        lead, other = pairs[n]
-        if labels[lead] != FREE and labels[other] != FREE:
-            continue
-        if labels[lead] == FREE and (labels[other] != FREE or not gap[lead] < gap[other]):
-            lead, other = other, lead
-        if labels[lead] == FREE:
-            labels[lead] = nearest[lead]
-        if sign[n] > 0:
-            labels[other] = labels[lead]
-        elif nearest[other] == labels[lead]:
-            labels[other] = second[other]
-        else:
-            labels[other] = nearest[other]
+    for n in range(openings.shape[0]):
+        i, j = openings[n]
+        i_leads = gap[i] < gap[j]
+        lead = i if i_leads else j
+        other = j if i_leads else i
+        labels[lead] = nearest[lead]
+        labels[other] = _follow(labels[lead], opening_sign[n], nearest[other], second[other])
+    # No extension comes before the pair that placed its leading row.
+    for n in range(extensions.shape[0]):
+        lead, other = extensions[n]
+        labels[other] = _follow(labels[lead], extension_sign[n], nearest[other], second[other])
+
+
+@jit
+def _follow(taken, sign, nearest, second):
+    apart = second if nearest == taken else nearest
+    return taken if sign > 0 else apart
 
 
 @jit

@@ -2,5 +2,7 @@
 
 from conclust.cluster._constrained_kmeans import ConstrainedKMeans
 from conclust.cluster._cop_kmeans import COPKMeans
+from conclust.cluster._mpckmeans import MPCKMeans
+from conclust.cluster._pckmeans import PCKMeans
 
-__all__ = ["COPKMeans", "ConstrainedKMeans"]
+__all__ = ["COPKMeans", "ConstrainedKMeans", "MPCKMeans", "PCKMeans"]

@@ -15,6 +15,7 @@ from sklearn.utils.extmath import row_norms
 
 from conclust._kernels.nearest import (
     BLOCK,
+    FREE,
     measure_csr,
     measure_dense,
     move_csr,
@@ -22,7 +23,7 @@ from conclust._kernels.nearest import (
     sweep_csr,
     sweep_dense,
 )
-from conclust._kernels.pairs import FREE, count_broken, place_pairs
+from conclust._kernels.pairs import count_broken, place_pairs, plan_pairs
 from conclust._sklearn import threadpool_controller
 
 # Multiplications that pay for waking one more thread (some 50 µs).
@@ -62,10 +63,19 @@ class Centred(NamedTuple):
 
 
 class Assigned(NamedTuple):
-    """What assigning some of the rows did."""
+    """What an assignment did, or what a correction adds to it."""
 
-    n_changed: int
-    inertia: float
+    n_changed: int  # rows whose cluster is not the one they had
+    inertia: float  # weighted sum of squared distances to the centres
+
+
+class Plan(NamedTuple):
+    """The pairs that place rows when visited in some order; see `plan_pairs`."""
+
+    openings: np.ndarray
+    opening_sign: np.ndarray
+    extensions: np.ndarray
+    extension_sign: np.ndarray
 
 
 # --- before the loop ---------------------------------------------------------------------------
@@ -196,7 +206,7 @@ class NearestCenters:
     Attributes
     ----------
     labels : ndarray of shape (n_samples,), int32
-        `FREE` before the first sweep.
+        `FREE` before the first sweep; a sweep puts kept rows at their nearest centre, too.
     nearest, second : ndarray of shape (n_kept,), int32
         The two nearest centres of each kept row, the lowest cluster on ties; equal when there is
         but one cluster.
@@ -208,8 +218,8 @@ class NearestCenters:
     Notes
     -----
     A sweep costs O(n_samples · n_clusters · n_features) multiplications, in BLAS for dense X, and
-    O(n_clusters · n_features) memory per thread. Sums are formed in the type of X, block by block
-    as in scikit-learn; their last bits depend on the number of threads.
+    O(n_clusters · n_features) memory per thread. The last bits of the means depend on the number of
+    threads.
     """
 
     def __init__(
@@ -231,6 +241,7 @@ class NearestCenters:
 
         self.labels = np.full(n_samples, FREE, dtype=np.int32)
         self._before = np.empty(n_kept, dtype=np.int32)
+        self._moved = np.empty(n_kept, dtype=np.uint32)
         self.nearest = np.empty(n_kept, dtype=np.int32)
         self.second = np.empty(n_kept, dtype=np.int32)
         self.gap = np.empty(n_kept, dtype=X.dtype)
@@ -281,7 +292,12 @@ class NearestCenters:
 
     def sweep(self, centers: np.ndarray) -> Assigned:
         """Give every row its nearest centre and sum anew; rank the centres for the kept rows."""
-        scaled = np.multiply(centers.T if sp.issparse(self.X) else centers, -2, order="C")
+        if sp.issparse(self.X):
+            scaled = np.multiply(centers.T, -2, order="C")
+        else:
+            # The product is faster with the centres transposed in memory, but then it does not
+            # round as scikit-learn's; that matters where rows lie halfway between two centres.
+            scaled = np.multiply(centers, -2, order="F" if len(self.kept) else "C")
         norms = _squared_norms(centers)
         self._sums.fill(0)
         self._masses.fill(0)
@@ -329,6 +345,7 @@ class NearestCenters:
                 placed,
                 self._before,
                 self.nearest,
+                self._moved,
                 self.labels,
                 self._sums[thread],
                 self._masses[thread],
@@ -360,10 +377,11 @@ class NearestCenters:
 
     def _inertia_of_sums(self, centers: np.ndarray) -> float:
         # Σ w ‖x − c‖² = Σ w ‖x‖² + Σ_c (mass ‖c‖² − 2 c · sum): no row is looked at again.
-        sums = self._sums.sum(axis=0, dtype=np.float64)
-        masses = self._masses.sum(axis=0, dtype=np.float64)
-        score = masses @ _squared_norms(centers) - 2 * np.vdot(centers, sums)
-        return max(self._total_norm + float(score), 0.0)
+        centers = centers.astype(np.float64, copy=False)
+        total = self._total_norm + self._masses.sum(axis=0) @ _squared_norms(centers)
+        for sums in self._sums:
+            total -= 2 * np.vdot(centers, sums.astype(np.float64, copy=False))
+        return max(float(total), 0.0)
 
     def _relocate(self, centers: np.ndarray, sums: np.ndarray, masses: np.ndarray) -> None:
         """Give each empty cluster one of the rows farthest from their centres.
@@ -521,7 +539,7 @@ def constrained_kmeans(
     sign = np.asarray(sign).astype(np.int8)
     generator = check_random_state(random_state)
     # Sorted once: Algorithm 2 repeats its line 5, but the priorities do not change within a run.
-    visits = _descending(np.zeros(len(pairs)) if priority is None else priority)
+    plan = _plan(pairs, sign, _descending(priority, len(pairs)), len(kept))
     placed = np.empty(len(kept), dtype=np.int32)
 
     with NearestCenters(
@@ -532,8 +550,7 @@ def constrained_kmeans(
             swept = rows.sweep(centers)
             if not len(kept):
                 return swept
-            placed.fill(FREE)
-            place_pairs(rows.nearest, rows.second, rows.gap, pairs, sign, visits, placed)
+            place_pairs(rows.nearest, rows.second, rows.gap, *plan, placed)
             moved = rows.add(placed, centers)
             return Assigned(swept.n_changed + moved.n_changed, swept.inertia + moved.inertia)
 
@@ -544,6 +561,7 @@ def constrained_kmeans(
             began = time.perf_counter()
             if order == "random":
                 visits = generator.permutation(len(pairs)).astype(np.uint32)
+                plan = _plan(pairs, sign, visits, len(kept))
             assigned = assign(centers)
             previous, centers = centers, rows.means(centers)
             step = (centers - previous).ravel()
@@ -577,5 +595,15 @@ def _among_themselves(pairs: np.ndarray, n_samples: int) -> tuple[np.ndarray, np
     return rows, position[pairs]
 
 
-def _descending(priority: np.ndarray) -> np.ndarray:
+def _descending(priority: np.ndarray | None, n_pairs: int) -> np.ndarray:
+    if priority is None:
+        return np.arange(n_pairs, dtype=np.uint32)
     return np.argsort(-np.asarray(priority), kind="stable").astype(np.uint32)
+
+
+def _plan(pairs: np.ndarray, sign: np.ndarray, order: np.ndarray, n_rows: int) -> Plan:
+    full = Plan(*(np.empty_like(given) for given in (pairs, sign, pairs, sign)))
+    is_placed = np.zeros(n_rows, dtype=bool)
+    n_openings, n_extensions = plan_pairs(pairs, sign, order, is_placed, *full)
+    lengths = (n_openings, n_openings, n_extensions, n_extensions)
+    return Plan(*(table[:length].copy() for table, length in zip(full, lengths, strict=True)))

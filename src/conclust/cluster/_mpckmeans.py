@@ -11,12 +11,13 @@ import numpy.typing as npt
 import scipy.sparse as sp
 from sklearn.metrics.pairwise import euclidean_distances
 from sklearn.utils import check_random_state
+from sklearn.utils.extmath import row_norms
 
 from conclust._kernels.penalty import broken_price
 from conclust._sklearn import Interval, StrOptions, fit_context
 from conclust._validation import check_inputs, weights_of_rows
 from conclust.cluster._centers import CentersMixin
-from conclust.cluster._lloyd import Matrix, centred
+from conclust.cluster._lloyd import Matrix
 from conclust.cluster._pckmeans import (
     FloatArray,
     IntArray,
@@ -60,6 +61,34 @@ class Run(NamedTuple):
     objective: float
     converged: bool
     history: list[Round]
+
+
+class Standardised(NamedTuple):
+    """Data of unit variance along each feature, dense ones about their mean."""
+
+    X: Matrix
+    mean: FloatArray  # (n_features,) 0 for sparse data
+    scale: FloatArray  # (n_features,) 1 where nothing varies
+
+
+def standardised(X: Matrix, sample_weight: FloatArray) -> Standardised:
+    """Bring all features to the same spread, in float64; sparse data stay sparse."""
+    X = X.astype(np.float64)
+    total = sample_weight.sum()
+    mean = np.asarray(sample_weight @ X).ravel() / total
+    if sp.issparse(X):
+        variance = Diagonal.scatter(X, sample_weight) / total - mean**2
+    else:
+        X -= mean
+        variance = Diagonal.scatter(X, sample_weight) / total
+    # Below the square of the rounding of the mean nothing varies.
+    varies = variance > (10 * np.finfo(np.float64).eps * np.abs(mean)) ** 2
+    scale = np.sqrt(np.where(varies, variance, 1.0))
+    if sp.issparse(X):
+        X.data /= scale[X.indices]
+        return Standardised(X, np.zeros_like(mean), scale)
+    X /= scale
+    return Standardised(X, mean, scale)
 
 
 # --- distances under metrics -------------------------------------------------------------------
@@ -190,18 +219,23 @@ def nearest_under(
     table : ndarray of shape (n_kept, n_clusters)
         Of the kept rows in each cluster.
     """
-    n_samples, n_features = X.shape
+    n_samples = X.shape[0]
     labels = np.empty(n_samples, dtype=np.int32)
     cost = np.empty(n_samples)
     table = np.empty((len(kept), len(centers)))
     log_det = metrics.log_det
-    for start, stop in _blocks(n_samples, max(n_features, len(centers))):
+    for start, stop in _blocks(n_samples, max(_width(X), len(centers))):
         block = metrics.squared(X[start:stop].astype(np.float64, copy=False), centers) - log_det
         labels[start:stop] = block.argmin(axis=1)
         cost[start:stop] = block.min(axis=1)
         first, last = np.searchsorted(kept, (start, stop))
         table[first:last] = block[kept[first:last] - start]
     return labels, cost, table
+
+
+def _width(X: Matrix) -> int:
+    """Numbers stored per row."""
+    return X.nnz // X.shape[0] + 1 if sp.issparse(X) else X.shape[1]
 
 
 def _blocks(n_rows: int, width: int) -> list[tuple[int, int]]:
@@ -219,6 +253,7 @@ class Problem:
     Attributes
     ----------
     X : {ndarray, CSR matrix} of shape (n_samples, n_features)
+        Of unit variance along each feature.
     weight : ndarray of shape (n_samples,)
         Of the rows.
     links : Links
@@ -233,8 +268,6 @@ class Problem:
         Differences between rows far from each other, from which the longest is taken.
     prior_mass : float
         ν, the weight of the rows the prior stands for.
-    prior_variance : float
-        σ², their variance along each feature.
     """
 
     X: Matrix
@@ -246,7 +279,6 @@ class Problem:
     kind: type[Diagonal] | type[Full]
     far: Matrix
     prior_mass: float
-    prior_variance: float
 
     def differences(self, which: Any) -> Matrix:
         """Return x_i − x_j of some pairs."""
@@ -256,7 +288,7 @@ class Problem:
     def prices(self, metrics: Metrics) -> FloatArray:
         """(n_pairs, n_metrics) price of each pair where it is broken."""
         lengths = np.empty((len(self.links), self.n_metrics))
-        for start, stop in _blocks(len(lengths), self.X.shape[1]):
+        for start, stop in _blocks(len(lengths), 2 * _width(self.X)):
             lengths[start:stop] = metrics.lengths(self.differences(slice(start, stop)))
         short = np.maximum(metrics.lengths(self.far).max(axis=0) - lengths, 0.0)
         price = np.where(self.links.sign[:, np.newaxis] > 0, lengths, short)
@@ -264,34 +296,26 @@ class Problem:
 
 
 def differences_of_far_rows(X: Matrix, sample_weight: FloatArray) -> Matrix:
-    """Differences between rows far from each other, every feature counted in its own spread.
+    """Differences between rows far from each other.
 
     The first row is the one farthest from the mean, each next one the one farthest from those
     before. Rows of weight 0 are left out.
     """
     mean = np.asarray(sample_weight @ X).reshape(1, -1) / sample_weight.sum()
-    variance = _scatter_about(Diagonal, X, mean[0], sample_weight) / sample_weight.sum()
-    metric = Diagonal(1.0 / np.where(variance > 0, variance, 1.0)[np.newaxis])
-    out = sample_weight == 0
-    rows = [int(np.where(out, -np.inf, _squared_to(metric, X, mean)).argmax())]
-    nearest = np.full(X.shape[0], np.inf)
-    for _ in range(min(N_FAR, int(np.count_nonzero(sample_weight))) - 1):
-        last = X[rows[-1:]].toarray() if sp.issparse(X) else X[rows[-1:]]
-        nearest = np.minimum(nearest, _squared_to(metric, X, last))
-        out[rows[-1]] = True
-        rows.append(int(np.where(out, -np.inf, nearest).argmax()))
+    norms = row_norms(X, squared=True)[:, np.newaxis]
+    rows: list[int] = []
+    nearest = euclidean_distances(X, mean, X_norm_squared=norms).ravel()
+    nearest[sample_weight == 0] = -np.inf
+    for _ in range(min(N_FAR, int(np.count_nonzero(sample_weight)))):
+        rows.append(int(nearest.argmax()))
+        distance = euclidean_distances(X, X[rows[-1:]], X_norm_squared=norms).ravel()
+        nearest = distance if len(rows) == 1 else np.minimum(nearest, distance)
+        nearest[sample_weight == 0] = -np.inf
+        nearest[rows] = -np.inf
     i, j = np.triu_indices(len(rows), k=1)
     far = X[rows]
     # A single row has no pair but itself.
     return far[i] - far[j] if len(i) else far - far
-
-
-def _squared_to(metric: Diagonal, X: Matrix, center: FloatArray) -> FloatArray:
-    """Squared distance of each row to one centre, in blocks."""
-    squared = np.empty(X.shape[0])
-    for start, stop in _blocks(*X.shape):
-        squared[start:stop] = metric.squared(X[start:stop], center)[:, 0]
-    return squared
 
 
 def pose(
@@ -307,9 +331,6 @@ def pose(
 ) -> Problem:
     """Collect what stays the same in all starts; parameters as in `MPCKMeans`."""
     unit = float(sample_weight.sum()) / int(np.count_nonzero(sample_weight))
-    mean = np.asarray(sample_weight @ X).ravel() / sample_weight.sum()
-    scatter = _scatter_about(Diagonal, X, mean, sample_weight)
-    variance = float(scatter.mean()) / float(sample_weight.sum())
     return Problem(
         X=X,
         weight=sample_weight,
@@ -320,7 +341,6 @@ def pose(
         kind=KINDS[metric],
         far=differences_of_far_rows(X, sample_weight),
         prior_mass=regularization * unit,
-        prior_variance=variance or 1.0,
     )
 
 
@@ -346,7 +366,7 @@ def terms_of(problem: Problem, labels: npt.NDArray[np.int32], centers: FloatArra
     ends = labels[links.rows][links.pairs]
     broken = (ends[:, 0] == ends[:, 1]) != (links.sign > 0)
     shared = problem.n_metrics == 1
-    prior = problem.prior_mass * problem.prior_variance * kind.plain(1, n_features)[0]
+    prior = problem.prior_mass * kind.plain(1, n_features)[0]
     terms = []
     for h in range(problem.n_metrics):
         inside = np.ones_like(ends, dtype=bool) if shared else ends == h
@@ -413,7 +433,7 @@ def step(problem: Problem, terms: Terms, matrix: FloatArray) -> FloatArray:
         scatter = scatter + problem.kind.scatter(longest, np.array([weight.sum()]))
         scatter = scatter - problem.kind.scatter(terms.broken[active], weight)
     # Broken cannot-links may take out more than there is. What the prior puts in always stays.
-    target = terms.mass * problem.kind.inverse(scatter, problem.prior_mass * problem.prior_variance)
+    target = terms.mass * problem.kind.inverse(scatter, problem.prior_mass)
     before = value(problem, terms, matrix)
     for halvings in range(MAX_HALVINGS + 1):
         tried = matrix + (target - matrix) / 2**halvings
@@ -422,12 +442,30 @@ def step(problem: Problem, terms: Terms, matrix: FloatArray) -> FloatArray:
     return matrix
 
 
+def first_matrices(problem: Problem, number: int) -> FloatArray:
+    """Return the metrics of start `number`: plain, or every other time as must-links suggest.
+
+    From plain distances clusters along features that do not matter are never left again: the
+    metric that fits them makes them fit. With w δδᵀ/2 as the scatter of each must-linked pair, the
+    metric sees what varies inside clusters before there are any.
+    """
+    plain = problem.kind.plain(problem.n_metrics, problem.X.shape[1])
+    must = np.flatnonzero(problem.links.sign > 0)
+    if number % 2 == 0 or not len(must):
+        return plain
+    weight = problem.links.weight[must]
+    scatter = plain[0] + problem.kind.scatter(problem.differences(must), weight / 2)
+    matrix = (1.0 + weight.sum()) * problem.kind.inverse(scatter, 1.0)
+    return np.tile(matrix, (problem.n_metrics, *[1] * matrix.ndim))
+
+
 # --- the algorithm -----------------------------------------------------------------------------
 
 
 def mpckmeans(
     problem: Problem,
     centers_init: np.ndarray,
+    matrices_init: FloatArray,
     *,
     max_iter: int = 300,
     tol: float = 0.0,
@@ -439,6 +477,7 @@ def mpckmeans(
     ----------
     problem : Problem
     centers_init : ndarray of shape (n_clusters, n_features)
+    matrices_init : ndarray of shape (n_metrics, n_features[, n_features])
     max_iter : int, default=300
     tol : float, default=0.0
         Stop once an iteration lowers the objective by at most this per unit of row weight.
@@ -451,9 +490,7 @@ def mpckmeans(
     """
     X, weight = problem.X, problem.weight
     centers = centers_init.astype(np.float64)
-    metrics = problem.kind(
-        problem.kind.plain(problem.n_metrics, X.shape[1]) / problem.prior_variance
-    )
+    metrics = problem.kind(matrices_init)
     labels = np.full(X.shape[0], -1, dtype=np.int32)
     history: list[Round] = []
     converged = False
@@ -524,11 +561,11 @@ def assign(
 
 
 def _prior(problem: Problem, metrics: Metrics) -> float:
-    """What the prior adds to the objective: ν Σ_h (σ² tr A_h − ln det A_h)."""
+    """What the prior adds to the objective: ν Σ_h (tr A_h − ln det A_h)."""
     unit = problem.kind.plain(1, problem.X.shape[1])
     trace = float((metrics.matrices * unit).sum())
     log_det = float(metrics.log_det.sum())
-    return problem.prior_mass * (problem.prior_variance * trace - log_det)
+    return problem.prior_mass * (trace - log_det)
 
 
 def _refill(
@@ -554,7 +591,7 @@ def _inertia(
     problem: Problem, metrics: Metrics, labels: npt.NDArray[np.int32], centers: FloatArray
 ) -> float:
     total = 0.0
-    for start, stop in _blocks(len(labels), problem.X.shape[1]):
+    for start, stop in _blocks(len(labels), max(_width(problem.X), len(centers))):
         squared = metrics.squared(problem.X[start:stop], centers)
         own = squared[np.arange(stop - start), labels[start:stop]]
         total += float(own @ problem.weight[start:stop])
@@ -589,13 +626,14 @@ class MPCKMeans(CentersMixin):
         Factor on the price of every broken statement; see Notes. The 1 of [1]_ obeys true
         statements slightly better, and wrong ones too.
 
-    regularization : float, default=1.0
-        As many rows of the variance of the whole data are added to each metric's scatter, the same
-        in every direction. The larger, the closer to plain distances.
+    regularization : float, default=0.1
+        As many rows as spread out as the whole data stand behind each metric. The larger, the
+        closer to plain distances between standardised features.
 
     init : {"neighborhoods", "k-means++", "random"}, callable or array-like of shape \
             (n_clusters, n_features), default="neighborhoods"
-        As in `PCKMeans`.
+        As in `PCKMeans`, among standardised features. A callable receives those, and returns
+        centres in them; an array is in the units of X.
 
     n_init : int, default=10
         Number of starts; the one with the lowest objective is kept. An array as `init` is started
@@ -654,7 +692,9 @@ class MPCKMeans(CentersMixin):
 
     Notes
     -----
-    With weights :math:`s_i` of samples and :math:`w_{ij}` of statements, penalty :math:`p`,
+    Features are divided by their standard deviations first, so that their units do not matter;
+    `cluster_centers_` and `metrics_` are in the units of X again. With weights :math:`s_i` of
+    samples and :math:`w_{ij}` of statements, penalty :math:`p`,
     :math:`\lVert v \rVert_A^2 = v^T A v`, must-links M and cannot-links C, labels, centres and
     metrics minimise
 
@@ -663,7 +703,7 @@ class MPCKMeans(CentersMixin):
         \sum_i s_i \bigl( \lVert x_i - \mu_{l_i} \rVert_{A_{l_i}}^2 - \ln\det A_{l_i} \bigr)
         + p \sum_{(i, j) \in M,\, l_i \ne l_j} w_{ij} f_M
         + p \sum_{(i, j) \in C,\, l_i = l_j} w_{ij} f_C
-        + \nu \sum_h \bigl( \sigma^2 \operatorname{tr} A_h - \ln\det A_h \bigr)
+        + \nu \sum_h \bigl( \operatorname{tr} A_h - \ln\det A_h \bigr)
 
     .. math::
 
@@ -677,14 +717,15 @@ class MPCKMeans(CentersMixin):
     * V holds the differences between 16 rows far from each other, chosen once. The paper takes the
       most distant pair of all under the current metric, which costs O(n²) to find and makes the
       objective jump. The outer maximum keeps the price of pairs farther apart than any in V at 0.
-    * The last sum is new: :math:`\nu` (`regularization`) rows of variance :math:`\sigma^2`, the
-      mean variance of the features, stand behind every metric. It keeps metrics of small clusters
-      finite, and being part of the objective does not disturb its fall.
+    * The last sum is new: :math:`\nu` (`regularization`) rows of unit variance stand behind every
+      metric. It keeps metrics of small clusters finite, and being part of the objective does not
+      disturb its fall.
     * The metric :math:`A_h = m_h S_h^{-1}` (mass times inverse scatter, broken must-links added and
       broken cannot-links taken out) minimises the objective only while the longest of V stays the
-      same and :math:`S_h` positive; entries, or eigenvalues, below :math:`\nu\sigma^2` are raised
-      to it. The objective being convex in :math:`A_h`, a step that would raise it is halved, at
-      last given up.
+      same and :math:`S_h` positive; entries or eigenvalues below :math:`\nu` are raised to it. The
+      objective being convex in :math:`A_h`, a step that would raise it is halved, at last given up.
+    * Every other start begins with the metric that whitens the differences of must-linked pairs,
+      the first one with plain distances as in the paper.
     * The assignment is that of `PCKMeans`.
 
     Every step lowers the objective or leaves it. `sample_weight` in other units changes nothing:
@@ -693,7 +734,8 @@ class MPCKMeans(CentersMixin):
     An iteration costs O(n_samples · n_clusters · n_features), for "full" times n_features (once and
     not n_clusters times if shared), and memory for n_clusters · n_features² numbers. Prices take
     8 bytes per pair, times n_clusters unless shared. Works in float64 on a copy of X; float32 comes
-    back as float32, sparse X stays sparse.
+    back as float32, sparse X stays sparse. Rare features of sparse X weigh much, as rare words in
+    texts do: `PCKMeans`, or fewer dimensions, may serve better there.
 
     `predict` does not re-apply statements: new rows go to the centre where squared distance minus
     log-determinant is least.
@@ -738,7 +780,7 @@ class MPCKMeans(CentersMixin):
         metric: str = "diagonal",
         shared: bool = True,
         penalty: float = 0.05,
-        regularization: float = 1.0,
+        regularization: float = 0.1,
         init: Any = "neighborhoods",
         n_init: int = 10,
         max_iter: int = 300,
@@ -790,7 +832,7 @@ class MPCKMeans(CentersMixin):
         X, constraints = check_inputs(self, X, constraints, n_clusters=self.n_clusters)
         weight = weights_of_rows(sample_weight, X).astype(np.float64)
         random_state = check_random_state(self.random_state)
-        data = centred(X.astype(np.float64), copy=False)
+        data = standardised(X, weight)
         links = link_rows(constraints)
         problem = pose(
             data.X,
@@ -802,20 +844,28 @@ class MPCKMeans(CentersMixin):
             penalty=self.penalty,
             regularization=self.regularization,
         )
+        is_drawn = isinstance(self.init, str) or callable(self.init)
 
         def start(generator: np.random.RandomState, number: int, on_round: Any) -> Run:
             centers = start_centers(
                 data.X, links, self.n_clusters, self.init, weight, generator, number, data.mean
             )
             return mpckmeans(
-                problem, centers, max_iter=self.max_iter, tol=self.tol, on_round=on_round
+                problem,
+                centers if is_drawn else centers / data.scale,
+                first_matrices(problem, number),
+                max_iter=self.max_iter,
+                tol=self.tol,
+                on_round=on_round,
             )
 
         best = best_of_starts(self, start, random_state)
         warn_if_degenerate(best.labels, self.n_clusters)
         self.labels_ = best.labels
-        self.cluster_centers_ = (best.centers + data.mean).astype(X.dtype)
-        metrics = best.metrics.astype(X.dtype)
+        self.cluster_centers_ = (best.centers * data.scale + data.mean).astype(X.dtype)
+        metrics = best.metrics / data.scale
+        metrics = metrics / (data.scale if metrics.ndim == 2 else data.scale[:, np.newaxis])
+        metrics = metrics.astype(X.dtype)
         self.metrics_ = np.broadcast_to(metrics, (self.n_clusters, *metrics.shape[1:]))
         self.inertia_, self.objective_ = best.inertia, best.objective
         self.n_iter_, self.converged_ = len(best.history), best.converged
@@ -851,7 +901,7 @@ class MPCKMeans(CentersMixin):
         X = self._check_new_rows(X)
         metrics, X, centers = self._measure(X)
         distances = np.empty((X.shape[0], len(centers)), dtype=self.cluster_centers_.dtype)
-        for start, stop in _blocks(X.shape[0], max(centers.shape)):
+        for start, stop in _blocks(X.shape[0], max(_width(X), len(centers))):
             squared = metrics.squared(X[start:stop].astype(np.float64, copy=False), centers)
             distances[start:stop] = np.sqrt(squared)
         return distances

@@ -35,15 +35,12 @@ from conclust.exceptions import DegenerateClusteringWarning
 IntArray = npt.NDArray[np.int64]
 FloatArray = npt.NDArray[np.float64]
 
-# `penalty="auto"` in median leads: below 1, the row in the middle gives way to two statements, not
-# to one. Measured on iris, wine, wdbc, digits and blobs with 50 to 500 statements of which up to a
-# fifth are wrong: below 0.4 true ones are overruled, above 0.8 wrong ones obeyed. Shares of the
-# total variance do as well on the first three, but are too dear by half with many clusters.
-AUTO_PENALTY = 0.6
-# Iterations of plain k-means after which leads are taken; they settle long before the labels.
-AUTO_ITERATIONS = 10
-# Numbers in one block of distances: 8 MB.
-BLOCK = 1 << 20
+# `penalty="auto"` begins with this many times the total variance, a price at which hardly any
+# statement is broken for convenience, and then learns in so many rounds how many are wrong.
+FIRST_PRICE = 3.0
+AUTO_ROUNDS = 3
+# Rounds end early when the price changes by less than this share.
+SAME_PRICE = 0.02
 
 # Sweeps until no row wants to move rarely need more than ten; contradictory links of equal price
 # could keep rounding going.
@@ -56,6 +53,7 @@ LONGEST_CHAIN = 64
 CHAIN_BUDGET = 100_000_000
 # Objectives closer than this, relatively, are the same.
 SAME_OBJECTIVE = 1e-10
+NO_GROUPS = (np.zeros(1, np.int64), np.zeros(0, np.int64))
 
 
 class Round(NamedTuple):
@@ -85,6 +83,14 @@ RunT = TypeVar("RunT", bound=Any)  # a result with `objective` and `history`
 # --- links -------------------------------------------------------------------------------------
 
 
+class Graph(NamedTuple):
+    """Links as CSR: ``neighbor[indptr[u]:indptr[u + 1]]`` are the rows linked to u, by `link`."""
+
+    indptr: IntArray
+    neighbor: IntArray
+    link: IntArray
+
+
 @dataclass(frozen=True, eq=False)
 class Links:
     """Pairwise statements as a graph over the rows they name, prepared once for all starts.
@@ -97,22 +103,25 @@ class Links:
     sign : ndarray of shape (n_pairs,)
         +1 for a must-link, -1 for a cannot-link.
     weight : ndarray of shape (n_pairs,)
-    indptr, neighbor, link : ndarray
-        The same as CSR: the rows linked to each row, and by which pair.
-    starts, members : ndarray
-        Must-link components of two rows and more: group g is
+    graph : Graph
+        Of all pairs.
+    groups : tuple of ndarray
+        Must-link components of two rows and more, as ``starts, members``: group g is
         ``members[starts[g]:starts[g + 1]]``.
+    unit : ndarray of shape (n_rows,)
+        Must-link component of each row, rows without must-links included.
+    graph_of_units : Graph
+        Of the cannot-links between units.
     """
 
     rows: IntArray
     pairs: IntArray
     sign: npt.NDArray[np.int8]
     weight: FloatArray
-    indptr: IntArray
-    neighbor: IntArray
-    link: IntArray
-    starts: IntArray
-    members: IntArray
+    graph: Graph
+    groups: tuple[IntArray, IntArray]
+    unit: IntArray
+    graph_of_units: Graph
 
     def __len__(self) -> int:
         return len(self.pairs)
@@ -123,19 +132,28 @@ def link_rows(constraints: Constraints) -> Links:
     given = constraints.pairs()
     rows, ends = np.unique(given.pairs, return_inverse=True)
     pairs = np.ascontiguousarray(ends.reshape(-1, 2), dtype=np.int64)
-    order = np.argsort(pairs.T.ravel(), kind="stable")
-    degree = np.bincount(pairs.ravel(), minlength=len(rows))
-    starts, members = _groups(pairs[given.sign > 0], len(rows))
+    unit = np.empty(len(rows), np.int64)
+    n_units = components(pairs[given.sign > 0], len(rows), unit)
+    between = np.flatnonzero(unit[pairs[:, 0]] != unit[pairs[:, 1]])
     return Links(
         rows=rows,
         pairs=pairs,
         sign=given.sign,
         weight=given.weight,
+        graph=_graph(pairs, np.arange(len(pairs)), len(rows)),
+        groups=_groups(pairs[given.sign > 0], len(rows)),
+        unit=unit,
+        graph_of_units=_graph(unit[pairs[between]], between, n_units),
+    )
+
+
+def _graph(pairs: IntArray, link: IntArray, n_vertices: int) -> Graph:
+    order = np.argsort(pairs.T.ravel(), kind="stable")
+    degree = np.bincount(pairs.ravel(), minlength=n_vertices)
+    return Graph(
         indptr=np.concatenate([[0], np.cumsum(degree)]),
         neighbor=pairs[:, ::-1].T.ravel()[order],
-        link=np.tile(np.arange(len(pairs)), 2)[order],
-        starts=starts,
-        members=members,
+        link=np.tile(link, 2)[order],
     )
 
 
@@ -309,18 +327,58 @@ def place_rows(
     Rows are visited by falling regret, the lead of their cheapest cluster over the next; chains
     start at those of least regret, should the budget not suffice for all. A random order ends in
     labellings as good, but renumbered rows would then end in others.
+
+    Must-linked rows hold each other back, so a swap of two components is out of reach for rows.
+    The same moves are therefore tried with components as units, unless the components are so
+    mixed, by wrong must-links, that the least cost of whole ones exceeds what is reached already.
     """
-    graph = (links.indptr, links.neighbor, links.link, links.sign, price)
+    _descend(cost, links.graph, links.sign, price, labels, links.groups)
+    if not len(links.groups[1]) or not len(links.graph_of_units.link):
+        return
+    n_units, n_clusters = len(links.graph_of_units.indptr) - 1, cost.shape[1]
+    unit_cost = np.empty((n_units, n_clusters))
+    members = np.empty((n_units, n_clusters))
+    for cluster in range(n_clusters):
+        unit_cost[:, cluster] = np.bincount(links.unit, cost[:, cluster], n_units)
+        members[:, cluster] = np.bincount(links.unit, labels == cluster, n_units)
+    reached = _total(cost, links, price, labels)
+    if unit_cost.min(axis=1).sum() >= reached:
+        return
+    unit_labels = members.argmax(axis=1).astype(np.int32)
+    _descend(unit_cost, links.graph_of_units, links.sign, price, unit_labels, NO_GROUPS)
+    together = unit_labels[links.unit]
+    if _total(cost, links, price, together) < reached:
+        labels[:] = together
+        _descend(cost, links.graph, links.sign, price, labels, links.groups)
+
+
+def _descend(
+    cost: FloatArray,
+    graph: Graph,
+    sign: npt.NDArray[np.int8],
+    price: FloatArray,
+    labels: npt.NDArray[np.int32],
+    groups: tuple[IntArray, IntArray],
+) -> None:
+    """Make single moves, group moves and chains until there are none."""
     order = _by_regret(cost)
     back = order[::-1].copy()
     for _ in range(MAX_ROUNDS):
         for _ in range(MAX_SWEEPS):
-            if not move_rows(cost, *graph, order, labels):
+            if not move_rows(cost, *graph, sign, price, order, labels):
                 break
-        n_moves = move_groups(cost, *graph, links.starts, links.members, labels)
-        n_moves += move_chains(cost, *graph, back, LONGEST_CHAIN, CHAIN_BUDGET, labels)
+        n_moves = move_groups(cost, *graph, sign, price, *groups, labels)
+        n_moves += move_chains(cost, *graph, sign, price, back, LONGEST_CHAIN, CHAIN_BUDGET, labels)
         if not n_moves:
             break
+
+
+def _total(
+    cost: FloatArray, links: Links, price: FloatArray, labels: npt.NDArray[np.int32]
+) -> float:
+    paid = np.empty(len(links))
+    broken_price(links.pairs, links.sign, price, labels, paid)
+    return float(cost[np.arange(len(labels)), labels].sum() + paid.sum())
 
 
 def _by_regret(cost: FloatArray) -> IntArray:
@@ -507,37 +565,28 @@ def _distances_to_own(X: Matrix, centers: np.ndarray, labels: np.ndarray) -> Flo
     return distances
 
 
-def price_by_leads(X: Matrix, centers_init: np.ndarray, sample_weight: np.ndarray) -> float:
-    """Price a broken statement by what moving a row costs.
+def first_price(X: Matrix, sample_weight: np.ndarray) -> float:
+    """`FIRST_PRICE` times the total variance of the rows; 1 when they are all alike."""
+    total = float(sample_weight.sum())
+    mean = np.asarray(sample_weight @ X).ravel() / total
+    spread = float(sample_weight @ row_norms(X, squared=True)) / total - float(mean @ mean)
+    return FIRST_PRICE * spread if spread > 0 else 1.0
 
-    Parameters
-    ----------
-    X : {ndarray, CSR matrix} of shape (n_samples, n_features)
-    centers_init : ndarray of shape (n_clusters, n_features)
-    sample_weight : ndarray of shape (n_samples,)
 
-    Returns
-    -------
-    float
-        `AUTO_PENALTY` times the median over rows of the lead of the nearest centre over the second
-        nearest, in weighted squared distances, after some iterations of plain k-means.
+def learned_price(run: Run, links: Links, total_weight: float) -> float:
+    """Price a broken statement by how many seem wrong: variance inside clusters × log-odds.
+
+    If a share ε of the statements is wrong, breaking one costs ln((1 − ε) / ε) in log-likelihood,
+    and a squared distance costs 1 / v, with v the mean squared distance to the centres; the
+    objective is the sum of both times v. ε is estimated by the share broken, ½ added on each
+    side.
     """
-    if len(centers_init) == 1:
-        return 1.0
-    nothing = link_rows(Constraints(n_samples=X.shape[0]))
-    centers = pckmeans(
-        X, nothing, 0.0, centers_init, sample_weight=sample_weight, max_iter=AUTO_ITERATIONS
-    ).centers
-    leads = np.empty(X.shape[0])
-    step = max(BLOCK // len(centers), 1)
-    for start in range(0, X.shape[0], step):
-        squared = euclidean_distances(X[start : start + step], centers, squared=True)
-        two = np.partition(squared, 1, axis=1)
-        leads[start : start + step] = two[:, 1] - two[:, 0]
-    leads = (leads * sample_weight)[sample_weight > 0]
-    # Rows that are all alike cost nothing anywhere: any price then makes statements count.
-    typical = float(np.median(leads)) or float(leads.mean()) or 1.0
-    return AUTO_PENALTY * typical
+    ends = run.labels[links.rows[links.pairs]]
+    broken = (ends[:, 0] == ends[:, 1]) != (links.sign > 0)
+    weight = links.weight / links.weight.mean()
+    share = min((float(weight[broken].sum()) + 0.5) / (len(links) + 1), 0.45)
+    variance = run.inertia / total_weight
+    return float(variance * np.log((1 - share) / share))
 
 
 # --- several starts ----------------------------------------------------------------------------
@@ -625,11 +674,10 @@ class PCKMeans(CentersMixin):
 
     penalty : "auto" or float, default="auto"
         Price of breaking a statement of weight 1, in squared distances; statements of weight w
-        cost w times as much. A number is used as it is. "auto" is 0.6 times what it costs the
-        median row to move, the lead of its nearest centre over the second nearest in plain k-means:
-        a row in the middle gives way to two statements, one between two centres to one. Raise it
-        when the statements can be trusted, lower it when many are wrong, or choose it with
-        :class:`~conclust.ConstraintKFold`.
+        cost w times as much. A number is used as it is. "auto" learns it from the data: the mean
+        squared distance to the centres times ln((1 − ε) / ε), where ε is the share of statements
+        that the previous round broke. Statements that fit together are nearly hard; the more of
+        them clash, the cheaper breaking one becomes.
 
     init : {"neighborhoods", "k-means++", "random"}, callable or array-like of shape \
             (n_clusters, n_features), default="neighborhoods"
@@ -805,26 +853,34 @@ class PCKMeans(CentersMixin):
                 X, links, self.n_clusters, self.init, weight, generator, number, mean
             )
 
+        def best_at(price: float) -> Run:
+            def start(generator: np.random.RandomState, number: int, on_round: Any) -> Run:
+                return pckmeans(
+                    X,
+                    links,
+                    price,
+                    centers(generator, number),
+                    sample_weight=None if sample_weight is None else weight,
+                    max_iter=self.max_iter,
+                    tol=tol,
+                    on_round=on_round,
+                )
+
+            return best_of_starts(self, start, np.random.RandomState(seed))
+
+        seed = random_state.randint(2**31 - 1)
+        learns = self.penalty == "auto" and len(links) > 0
         if self.penalty == "auto":
-            generator = np.random.RandomState(random_state.randint(2**31 - 1))
-            is_needed = len(links) > 0
-            self.penalty_ = price_by_leads(X, centers(generator, 0), weight) if is_needed else 0.0
+            self.penalty_ = first_price(X, weight) if learns else 0.0
         else:
             self.penalty_ = float(self.penalty)
-
-        def start(generator: np.random.RandomState, number: int, on_round: Any) -> Run:
-            return pckmeans(
-                X,
-                links,
-                self.penalty_,
-                centers(generator, number),
-                sample_weight=None if sample_weight is None else weight,
-                max_iter=self.max_iter,
-                tol=tol,
-                on_round=on_round,
-            )
-
-        best = best_of_starts(self, start, random_state)
+        best = best_at(self.penalty_)
+        for _ in range(AUTO_ROUNDS if learns else 0):
+            price = learned_price(best, links, float(weight.sum())) or self.penalty_
+            if abs(price - self.penalty_) <= SAME_PRICE * self.penalty_:
+                break
+            self.penalty_ = price
+            best = best_at(price)
         warn_if_degenerate(best.labels, self.n_clusters)
         self.labels_ = best.labels
         self.cluster_centers_ = best.centers + mean

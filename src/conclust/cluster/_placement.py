@@ -39,16 +39,17 @@ MAX_RENAMINGS = 5
 # The price of a broken link grows by 1.5^20, over 3 000 times, from a start that leaves most be.
 PRICE_GROWTH = 1.5
 N_SWEEPS = 20
-# Moves compared by tabu search, at most: 10 ms, 0.1 s, 1 s. One step compares at most all moves
-# there are, so that a small case gets this many steps or more, and no more time than it deserves.
-SHORT_REPAIR = 4_000_000
-RELAX_REPAIR = 40_000_000
+# Moves compared by tabu search: about 0.2 s and 3 s. The first is for every case that clashes, and
+# a small one, with s = units times clusters moves to choose from, gets at most 100 s^2 of it.
+SHORT_REPAIR = 40_000_000
+SMALL_REPAIR = 100
 LONG_REPAIR = 400_000_000
-N_STEPS = 10_000
+N_DRAWN = 8
+# Where links must stay broken: downhill fast, then with all moves compared.
+RELAX_N_DRAWN = (64, 1_000_000, 1_000_000)
 # Tabu search ends at the first placement without a broken link; where it is cheap (few units
 # times clusters) it is run from several seeds and the least cost kept.
 N_REPAIRS = 8
-N_RELAXATIONS = 3
 MAX_REPEATED = 20_000
 CLIQUE_BUDGET = 100_000  # candidates tried
 COLOUR_BUDGET = 500_000  # colours tried: about 1 s
@@ -387,7 +388,7 @@ def _start_softly(cost: FloatArray, graph: ApartGraph) -> IntArray:
 def _settle(cost: FloatArray, graph: ApartGraph, labels: IntArray, time_limit: float) -> _Found:
     """Mend the broken links of one connected component, or prove that it cannot be done."""
     n_tries = N_REPAIRS if cost.size <= MAX_REPEATED else 1
-    mended = _mend(cost, graph, labels, SHORT_REPAIR, n_tries)
+    mended = _mend(cost, graph, labels, _short_budget(cost), n_tries)
     if mended is not None:
         return _Found(mended, "repair")
     verdict, coloured, witness = _colour(cost, graph)
@@ -414,17 +415,16 @@ def _mend(
     cost: FloatArray, graph: ApartGraph, labels: IntArray, budget: int, n_tries: int
 ) -> IntArray | None:
     """Search for a placement that breaks no link; None when none is met."""
-    budget = _budget(cost, budget) // 2
     # Whole numbers: sums are exact, and a link of little weight is as hard as a heavy one.
-    ones = np.ones(len(graph.indices))
+    links = graph.indptr, graph.indices, np.ones(len(graph.indices))
     best = None
     for seed in range(1, 1 + n_tries):
         found = labels.copy()
-        broken = repair(cost, graph.indptr, graph.indices, ones, budget, seed, found)
+        broken = repair(cost, *links, N_DRAWN, budget // 2, seed, found)
         if broken:
             # The costs draw the search to the same corner again and again: look without them.
             blind = np.zeros_like(cost)
-            broken = repair(blind, graph.indptr, graph.indices, ones, budget, seed, found)
+            broken = repair(blind, *links, N_DRAWN, budget // 2, seed, found)
         if broken:
             return best
         found = _improved(cost, graph, found)
@@ -432,8 +432,8 @@ def _mend(
     return best
 
 
-def _budget(cost: FloatArray, most: int) -> int:
-    return min(most, N_STEPS * cost.size)
+def _short_budget(cost: FloatArray) -> int:
+    return min(SHORT_REPAIR, SMALL_REPAIR * cost.size**2)
 
 
 def _colour(cost: FloatArray, graph: ApartGraph) -> tuple[int, IntArray, IntArray]:
@@ -518,10 +518,10 @@ def _both_ends(graph: ApartGraph, n_clusters: int) -> csr_array:
 def _relax(cost: FloatArray, graph: ApartGraph, labels: IntArray) -> _Found:
     """Break the least weight found in one component whose links cannot all be kept."""
     best = _improved(cost, graph, labels)
-    for seed in range(1, 1 + N_RELAXATIONS):
+    links = graph.indptr, graph.indices, graph.weight
+    for seed, n_drawn in enumerate(RELAX_N_DRAWN, start=1):
         found = best.copy()
-        budget = _budget(cost, RELAX_REPAIR)
-        repair(cost, graph.indptr, graph.indices, graph.weight, budget, seed, found)
+        repair(cost, *links, n_drawn, _short_budget(cost), seed, found)
         best = _better(cost, graph, _improved(cost, graph, found), best)
     return _Found(best, "relaxed")
 

@@ -121,10 +121,10 @@ class ConstrainedKMeansEnsemble(CodesMixin):
     >>> from sklearn.datasets import load_iris
     >>> from conclust import ConstrainedKMeansEnsemble, sample_constraints
     >>> X, y = load_iris(return_X_y=True)
-    >>> known = sample_constraints(y, 100, noise=0.1, random_state=0)
+    >>> known = sample_constraints(y, 300, noise=0.1, random_state=0)
     >>> model = ConstrainedKMeansEnsemble(3, random_state=0).fit(X, constraints=known)
-    >>> model.confidence([(0, 1), (0, 100)]).round(1).tolist()
-    [1.0, -1.0]
+    >>> model.suspects(5)["flipped"].sum() >= 4  # five answers to review: most of them wrong
+    True
     """
 
     _parameter_constraints: ClassVar[dict[str, list[Any]]] = {

@@ -57,9 +57,9 @@ class CoAssociation:
 
     Notes
     -----
-    With H_t the indicator matrix of clustering t, the papers' K^t = 2 H_t H_tᵀ − 11ᵀ, so K = Σ α_t K^t
-    is, up to a constant that does not move kernel k-means, the Gram matrix of the rows
-    [√(2 α_t) H_t]. Everything here works on the codes: n·T bytes instead of 8·n².
+    With H_t the indicator matrix of clustering t, the papers' K^t = 2 H_t H_tᵀ − 11ᵀ, so the sum
+    K = Σ α_t K^t is, up to a constant that does not move kernel k-means, the Gram matrix of the
+    rows [√(2 α_t) H_t]. Everything here works on the codes: n·T bytes instead of 8·n².
     """
 
     def __init__(self, labels: Any, weights: Any = None):
@@ -177,7 +177,8 @@ class CoAssociation:
         n_samples = len(self.codes)
         if not 1 <= n_clusters <= n_samples:
             raise ValueError(
-                f"n_clusters={n_clusters} must lie between 1 and the number of samples, {n_samples}."
+                f"n_clusters={n_clusters} must lie between 1 and the number of samples, "
+                f"{n_samples}."
             )
         if init is not None:
             # Samples with equal codes may start apart, so nothing is collapsed here.
@@ -317,7 +318,9 @@ def _kernel_kmeans(
     distances = np.empty(len(codes))
     keep = TIE * weights.sum()
     labels = labels.copy()
-    for n_iter in range(1, max_iter + 1):
+    n_iter = 0
+    while n_iter < max_iter:
+        n_iter += 1
         _fill_empty(codes, mass, weights, labels, n_clusters, n_codes)
         profiles, _ = _profiles(codes, mass, labels, n_codes, n_clusters)
         lookup, base = _lookup(profiles, weights)
@@ -389,7 +392,7 @@ def _unanimous(
     together: CoAssociation, size: int, sign: float, random_state: Any
 ) -> IntArray | None:
     """Draw pairs on which all clusterings agree, when there are enough of them; else None."""
-    first, row, count = together._collapsed
+    _, row, count = together._collapsed
     by_row = np.argsort(row, kind="stable")
     starts = np.cumsum(count) - count
     n_samples = len(row)

@@ -100,7 +100,7 @@ class CodesMixin(ClusterMixin, BaseEstimator):
 
 
 def kept_signs(labels: np.ndarray, pairs: np.ndarray, sign: np.ndarray) -> np.ndarray:
-    """y K(i, j) of each pair: +1 where the labels keep it, -1 where they break it."""
+    """Return y K(i, j) of each pair: +1 where the labels keep it, -1 where they break it."""
     same = np.where(labels[pairs[:, 0]] == labels[pairs[:, 1]], 1.0, -1.0)
     return same * sign
 
@@ -113,5 +113,5 @@ def by_statement(values: np.ndarray, statement: np.ndarray, n_statements: int) -
 
 
 def votes(together: CoAssociation, pairs: np.ndarray, sign: np.ndarray) -> np.ndarray:
-    """y K(i, j) / Σ α of each pair: 1 where all members keep it, -1 where all break it."""
+    """Return y K(i, j) / Σ α of each pair: 1 where all members keep it, -1 where all break it."""
     return together.confidence(pairs) * sign
