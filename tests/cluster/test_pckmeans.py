@@ -118,18 +118,20 @@ def test_the_first_price_is_three_times_the_variance():
     price = first_price(LINE, np.ones(5))
     assert price == pytest.approx(3 * np.var(LINE))
     assert first_price(sp.csr_array(LINE), np.ones(5)) == pytest.approx(price)
-    assert first_price(LINE, np.full(5, 2.0)) == pytest.approx(price)
+    assert first_price(LINE, np.full(5, 2.0)) == pytest.approx(2 * price)
     assert first_price(np.ones((4, 1)), np.ones(4)) == 1.0
 
 
 def test_the_learned_price_by_hand():
-    # One of two statements broken: ε = 1.5 / 3 is clipped to 0.45; none broken: ε = 0.5 / 3.
+    # None of two statements broken: ε = 0.5 / 12; one: 1.5 / 12; never more than 0.45.
     links = link_rows(Constraints([(0, 1)], [(0, 4)]))
     labels = np.array([0, 0, 0, 1, 1], dtype=np.int32)
     run = Run(labels, ENDS, 10.0, 10.0, True, [])
-    assert learned_price(run, links, 5.0) == pytest.approx(2 * np.log(5))
+    assert learned_price(run, links, 5) == pytest.approx(2 * np.log(23))
     broken = run._replace(labels=np.array([0, 1, 0, 1, 1], dtype=np.int32))
-    assert learned_price(broken, links, 5.0) == pytest.approx(2 * np.log(0.55 / 0.45))
+    assert learned_price(broken, links, 5) == pytest.approx(2 * np.log(7))
+    every = link_rows(Constraints([(i, j) for i in range(3) for j in (3, 4)] * 9))
+    assert learned_price(run, every, 5) == pytest.approx(2 * np.log(9.5 / 6.5))
 
 
 def test_wrong_statements_lower_the_price():
@@ -271,7 +273,9 @@ def test_every_kind_of_start(init):
 def test_more_starts_are_not_worse():
     X, _, known = blobs(100)
     objectives = [
-        PCKMeans(6, n_init=n, init="random", random_state=0).fit(X, constraints=known).objective_
+        PCKMeans(6, penalty=5.0, n_init=n, init="random", random_state=0)
+        .fit(X, constraints=known)
+        .objective_
         for n in (1, 4, 12)
     ]
     assert objectives == sorted(objectives, reverse=True)

@@ -39,6 +39,9 @@ FloatArray = npt.NDArray[np.float64]
 # statement is broken for convenience, and then learns in so many rounds how many are wrong.
 FIRST_PRICE = 3.0
 AUTO_ROUNDS = 3
+# Before any statement is looked at, one in twenty is taken to be wrong, as if ten had been seen:
+# a handful of statements that fit must not count as doubtful for being few.
+PRIOR_WRONG, PRIOR_SEEN = 0.5, 10.0
 # Rounds end early when the price changes by less than this share.
 SAME_PRICE = 0.02
 
@@ -566,27 +569,30 @@ def _distances_to_own(X: Matrix, centers: np.ndarray, labels: np.ndarray) -> Flo
 
 
 def first_price(X: Matrix, sample_weight: np.ndarray) -> float:
-    """`FIRST_PRICE` times the total variance of the rows; 1 when they are all alike."""
-    total = float(sample_weight.sum())
+    """`FIRST_PRICE` times the total variance of the rows; 1 when they are all alike.
+
+    In weighted squared distances, as all prices: doubling every weight doubles it.
+    """
+    total, n_heavy = float(sample_weight.sum()), np.count_nonzero(sample_weight)
     mean = np.asarray(sample_weight @ X).ravel() / total
-    spread = float(sample_weight @ row_norms(X, squared=True)) / total - float(mean @ mean)
-    return FIRST_PRICE * spread if spread > 0 else 1.0
+    spread = float(sample_weight @ row_norms(X, squared=True)) - total * float(mean @ mean)
+    return FIRST_PRICE * spread / n_heavy if spread > 0 else 1.0
 
 
-def learned_price(run: Run, links: Links, total_weight: float) -> float:
+def learned_price(run: Run, links: Links, n_rows: int) -> float:
     """Price a broken statement by how many seem wrong: variance inside clusters × log-odds.
 
     If a share ε of the statements is wrong, breaking one costs ln((1 − ε) / ε) in log-likelihood,
     and a squared distance costs 1 / v, with v the mean squared distance to the centres; the
-    objective is the sum of both times v. ε is estimated by the share broken, ½ added on each
-    side.
+    objective is the sum of both times v. ε is estimated by the share broken, drawn towards 1 in
+    20 when there are few statements. `n_rows` counts the rows with a positive weight.
     """
     ends = run.labels[links.rows[links.pairs]]
     broken = (ends[:, 0] == ends[:, 1]) != (links.sign > 0)
     weight = links.weight / links.weight.mean()
-    share = min((float(weight[broken].sum()) + 0.5) / (len(links) + 1), 0.45)
-    variance = run.inertia / total_weight
-    return float(variance * np.log((1 - share) / share))
+    wrong = (float(weight[broken].sum()) + PRIOR_WRONG) / (len(links) + PRIOR_SEEN)
+    share = min(wrong, 0.45)
+    return float(run.inertia / n_rows * np.log((1 - share) / share))
 
 
 # --- several starts ----------------------------------------------------------------------------
@@ -876,7 +882,7 @@ class PCKMeans(CentersMixin):
             self.penalty_ = float(self.penalty)
         best = best_at(self.penalty_)
         for _ in range(AUTO_ROUNDS if learns else 0):
-            price = learned_price(best, links, float(weight.sum())) or self.penalty_
+            price = learned_price(best, links, int(np.count_nonzero(weight))) or self.penalty_
             if abs(price - self.penalty_) <= SAME_PRICE * self.penalty_:
                 break
             self.penalty_ = price

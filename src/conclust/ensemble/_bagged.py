@@ -123,8 +123,8 @@ class ConstrainedKMeansEnsemble(CodesMixin):
     >>> X, y = load_iris(return_X_y=True)
     >>> known = sample_constraints(y, 300, noise=0.1, random_state=0)
     >>> model = ConstrainedKMeansEnsemble(3, random_state=0).fit(X, constraints=known)
-    >>> model.suspects(5)["flipped"].sum() >= 4  # five answers to review: most of them wrong
-    True
+    >>> int(model.suspects(5)["flipped"].sum())  # of five answers to review, so many are wrong
+    5
     """
 
     _parameter_constraints: ClassVar[dict[str, list[Any]]] = {

@@ -293,12 +293,12 @@ def _as_codes(labels: Any) -> npt.NDArray[Any]:
 
 def _profiles(
     codes: npt.NDArray[Any], mass: FloatArray, labels: IntArray, n_codes: int, n_clusters: int
-) -> tuple[FloatArray, FloatArray]:
-    """Share of each cluster that holds each code, and the mass of each cluster."""
+) -> FloatArray:
+    """Share of each cluster that holds each code."""
     counts = np.zeros((codes.shape[1], n_codes, n_clusters))
     count_codes(codes, mass, labels, counts)
     total = np.bincount(labels, weights=mass, minlength=n_clusters)
-    return counts / np.where(total > 0, total, 1), total
+    return counts / np.where(total > 0, total, 1)
 
 
 def _lookup(profiles: FloatArray, weights: FloatArray) -> tuple[FloatArray, FloatArray]:
@@ -322,12 +322,12 @@ def _kernel_kmeans(
     while n_iter < max_iter:
         n_iter += 1
         _fill_empty(codes, mass, weights, labels, n_clusters, n_codes)
-        profiles, _ = _profiles(codes, mass, labels, n_codes, n_clusters)
+        profiles = _profiles(codes, mass, labels, n_codes, n_clusters)
         lookup, base = _lookup(profiles, weights)
         if not nearest_profiles(codes, lookup, base, keep, labels, distances):
             break
     _fill_empty(codes, mass, weights, labels, n_clusters, n_codes)
-    profiles, _ = _profiles(codes, mass, labels, n_codes, n_clusters)
+    profiles = _profiles(codes, mass, labels, n_codes, n_clusters)
     objective = _objective(profiles, mass, weights, labels)
     return Consensus(labels.astype(np.int32), profiles, objective, n_iter)
 
@@ -355,7 +355,7 @@ def _fill_empty(
         empty = np.flatnonzero(total == 0)
         if not len(empty) or len(codes) < n_clusters:
             return
-        profiles, _ = _profiles(codes, mass, labels, n_codes, n_clusters)
+        profiles = _profiles(codes, mass, labels, n_codes, n_clusters)
         lookup, base = _lookup(profiles, weights)
         own, distances = labels.copy(), np.empty(len(codes))
         nearest_profiles(codes, lookup, base, np.inf, own, distances)
