@@ -526,8 +526,9 @@ def repair(cost, indptr, indices, weight, n_drawn, budget, seed, labels):
 
     Each step draws some units with a broken link and makes the best of their moves, the least
     broken weight first, then the least cost, ties at random; the way back is closed for 0.6
-    units-in-trouble + 0..9 steps (Galinier & Hao, 1999), unless it leads to less broken weight
-    than ever. Ends when no link is broken or the budget is spent. Returns the broken weight of
+    units-in-trouble + 0..9 steps (Galinier & Hao, 1999; here at most a tenth of the units, or
+    little would move where many links stay broken), unless it leads to less broken weight than
+    ever. Ends when no link is broken or the budget is spent. Returns the broken weight of
     `labels`.
 
     Galinier & Hao compare the moves of all units in trouble. Drawing 8 finds placements without
@@ -583,7 +584,8 @@ def repair(cost, indptr, indices, weight, n_drawn, budget, seed, labels):
             continue
         home = labels[chosen]
         state = _next_random(state)
-        closed_until[chosen, home] = step + (6 * n_troubled) // 10 + state % 10
+        tenure = min((6 * n_troubled) // 10, n_units // 10) + state % 10
+        closed_until[chosen, home] = step + tenure
         labels[chosen] = goal
         if n_journal < n_units:
             journal[n_journal] = chosen

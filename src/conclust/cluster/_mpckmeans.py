@@ -859,7 +859,7 @@ class MPCKMeans(CentersMixin):
                 on_round=on_round,
             )
 
-        best = best_of_starts(self, start, random_state)
+        best = best_of_starts(self, start, random_state, self.n_init)
         warn_if_degenerate(best.labels, self.n_clusters)
         self.labels_ = best.labels
         self.cluster_centers_ = (best.centers * data.scale + data.mean).astype(X.dtype)

@@ -35,15 +35,18 @@ from conclust.exceptions import DegenerateClusteringWarning
 IntArray = npt.NDArray[np.int64]
 FloatArray = npt.NDArray[np.float64]
 
-# `penalty="auto"` begins with this many times the total variance, a price at which hardly any
-# statement is broken for convenience, and then learns in so many rounds how many are wrong.
-FIRST_PRICE = 3.0
-AUTO_ROUNDS = 3
-# Before any statement is looked at, one in twenty is taken to be wrong, as if ten had been seen:
-# a handful of statements that fit must not count as doubtful for being few.
-PRIOR_WRONG, PRIOR_SEEN = 0.5, 10.0
-# Rounds end early when the price changes by less than this share.
-SAME_PRICE = 0.02
+# `penalty="auto"` in median leads: below 1, the row in the middle gives way to two statements, not
+# to one. Right for statements of which many are wrong; below 0.4 true ones are overruled.
+LOWEST_PRICE = 0.6
+# What held-out statements choose from, as multiples of it: the last is all but hard.
+MULTIPLES = (1.0, 4.0, 16.0)
+# So many times a quarter of the statements is held out; with fewer statements than this the
+# choice would be noise, and the middle one is taken.
+N_SPLITS, N_SPLIT_STARTS, HELD_OUT, FEW = 4, 2, 0.25, 20
+# Iterations of plain k-means after which leads are taken; they settle long before the labels.
+AUTO_ITERATIONS = 10
+# Numbers in one block of distances: 8 MB.
+BLOCK = 1 << 20
 
 # Sweeps until no row wants to move rarely need more than ten; contradictory links of equal price
 # could keep rounding going.
@@ -568,31 +571,75 @@ def _distances_to_own(X: Matrix, centers: np.ndarray, labels: np.ndarray) -> Flo
     return distances
 
 
-def first_price(X: Matrix, sample_weight: np.ndarray) -> float:
-    """`FIRST_PRICE` times the total variance of the rows; 1 when they are all alike.
+def price_by_leads(X: Matrix, centers_init: np.ndarray, sample_weight: np.ndarray) -> float:
+    """Price a broken statement by what moving a row costs.
 
-    In weighted squared distances, as all prices: doubling every weight doubles it.
+    Parameters
+    ----------
+    X : {ndarray, CSR matrix} of shape (n_samples, n_features)
+    centers_init : ndarray of shape (n_clusters, n_features)
+    sample_weight : ndarray of shape (n_samples,)
+
+    Returns
+    -------
+    float
+        `LOWEST_PRICE` times the median over rows of the lead of the nearest centre over the second
+        nearest, in weighted squared distances, after some iterations of plain k-means.
     """
-    total, n_heavy = float(sample_weight.sum()), np.count_nonzero(sample_weight)
-    mean = np.asarray(sample_weight @ X).ravel() / total
-    spread = float(sample_weight @ row_norms(X, squared=True)) - total * float(mean @ mean)
-    return FIRST_PRICE * spread / n_heavy if spread > 0 else 1.0
+    if len(centers_init) == 1:
+        return 1.0
+    nothing = link_rows(Constraints(n_samples=X.shape[0]))
+    centers = pckmeans(
+        X, nothing, 0.0, centers_init, sample_weight=sample_weight, max_iter=AUTO_ITERATIONS
+    ).centers
+    leads = np.empty(X.shape[0])
+    step = max(BLOCK // len(centers), 1)
+    for start in range(0, X.shape[0], step):
+        squared = euclidean_distances(X[start : start + step], centers, squared=True)
+        two = np.partition(squared, 1, axis=1)
+        leads[start : start + step] = two[:, 1] - two[:, 0]
+    leads = (leads * sample_weight)[sample_weight > 0]
+    # Rows that are all alike cost nothing anywhere: any price then makes statements count.
+    typical = float(np.median(leads)) or float(leads.mean()) or 1.0
+    return LOWEST_PRICE * typical
 
 
-def learned_price(run: Run, links: Links, n_rows: int) -> float:
-    """Price a broken statement by how many seem wrong: variance inside clusters × log-odds.
+def choose_price(
+    lowest: float,
+    constraints: Constraints,
+    cluster: Callable[[Constraints, float, int, int], np.ndarray],
+    random_state: np.random.RandomState,
+) -> float:
+    """Choose among `MULTIPLES` of a price by how many held-out statements are then kept.
 
-    If a share ε of the statements is wrong, breaking one costs ln((1 − ε) / ε) in log-likelihood,
-    and a squared distance costs 1 / v, with v the mean squared distance to the centres; the
-    objective is the sum of both times v. ε is estimated by the share broken, drawn towards 1 in
-    20 when there are few statements. `n_rows` counts the rows with a positive weight.
+    Parameters
+    ----------
+    lowest : float
+    constraints : Constraints
+        Pairwise statements.
+    cluster : callable
+        ``cluster(constraints, price, n_init, seed)`` returns labels.
+    random_state : RandomState
+
+    Returns
+    -------
+    float
+        The price that keeps the most held-out weight; of equal ones the lower.
     """
-    ends = run.labels[links.rows[links.pairs]]
-    broken = (ends[:, 0] == ends[:, 1]) != (links.sign > 0)
-    weight = links.weight / links.weight.mean()
-    wrong = (float(weight[broken].sum()) + PRIOR_WRONG) / (len(links) + PRIOR_SEEN)
-    share = min(wrong, 0.45)
-    return float(run.inertia / n_rows * np.log((1 - share) / share))
+    prices = [lowest * multiple for multiple in MULTIPLES]
+    n = len(constraints)
+    if n < FEW:
+        return prices[len(prices) // 2]
+    kept = np.zeros(len(prices))
+    for _ in range(N_SPLITS):
+        held_out = np.zeros(n, dtype=bool)
+        held_out[random_state.permutation(n)[: int(HELD_OUT * n)]] = True
+        seed = random_state.randint(2**31 - 1)
+        test = constraints[held_out]
+        for i, price in enumerate(prices):
+            labels = cluster(constraints[~held_out], price, N_SPLIT_STARTS, seed)
+            kept[i] += test.weight[test.satisfied(labels)].sum()
+    return prices[int(kept.argmax())]
 
 
 # --- several starts ----------------------------------------------------------------------------
@@ -620,14 +667,15 @@ def best_of_starts(
     estimator: Any,
     start: Callable[[np.random.RandomState, int, Callable[..., None]], RunT],
     random_state: np.random.RandomState,
+    n_init: int,
 ) -> RunT:
-    """Make the starts an estimator asks for and return the one with the lowest objective.
+    """Make several starts and return the one with the lowest objective.
 
     Parameters
     ----------
     estimator : estimator
-        Its `init`, `n_init` and `verbose` are read. An array as `init` leaves nothing to draw: it
-        is started from once.
+        Its `init` and `verbose` are read. An array as `init` leaves nothing to draw: it is started
+        from once.
     start : callable
         Called as ``start(random_state, number, on_round)``.
     random_state : RandomState
@@ -638,7 +686,7 @@ def best_of_starts(
         The first one on ties.
     """
     draws = isinstance(estimator.init, str) or callable(estimator.init)
-    seeds = random_state.randint(2**31 - 1, size=estimator.n_init if draws else 1)
+    seeds = random_state.randint(2**31 - 1, size=n_init if draws else 1)
     best: RunT | None = None
     with progress(estimator.verbose, type(estimator).__name__, len(seeds)) as show:
         for number, seed in enumerate(seeds):
@@ -680,10 +728,11 @@ class PCKMeans(CentersMixin):
 
     penalty : "auto" or float, default="auto"
         Price of breaking a statement of weight 1, in squared distances; statements of weight w
-        cost w times as much. A number is used as it is. "auto" learns it from the data: the mean
-        squared distance to the centres times ln((1 − ε) / ε), where ε is the share of statements
-        that the previous round broke. Statements that fit together are nearly hard; the more of
-        them clash, the cheaper breaking one becomes.
+        cost w times as much. A number is used as it is. "auto" holds a quarter of the statements
+        out, four times, and takes the price under which most of them are kept: 1, 4 or 16 times
+        0.6 times what it costs the median row to move (the lead of its nearest centre over the
+        second nearest in plain k-means). Statements that predict each other become all but hard,
+        doubtful ones cheap to break. With fewer than 20 statements it is 4 times.
 
     init : {"neighborhoods", "k-means++", "random"}, callable or array-like of shape \
             (n_clusters, n_features), default="neighborhoods"
@@ -851,42 +900,46 @@ class PCKMeans(CentersMixin):
         weight = weights_of_rows(sample_weight, X)
         random_state = check_random_state(self.random_state)
         tol = scaled_tolerance(X, self.tol)
-        links = link_rows(constraints)
+        constraints = constraints[constraints.kinds != "relative"]
         X, mean = centred(X)
 
-        def centers(generator: np.random.RandomState, number: int) -> np.ndarray:
+        def centers(links: Links, generator: np.random.RandomState, number: int) -> np.ndarray:
             return start_centers(
                 X, links, self.n_clusters, self.init, weight, generator, number, mean
             )
 
-        def best_at(price: float) -> Run:
+        def best_run(known: Constraints, price: float, n_init: int, seed: int) -> Run:
+            links = link_rows(known)
+
             def start(generator: np.random.RandomState, number: int, on_round: Any) -> Run:
                 return pckmeans(
                     X,
                     links,
                     price,
-                    centers(generator, number),
+                    centers(links, generator, number),
                     sample_weight=None if sample_weight is None else weight,
                     max_iter=self.max_iter,
                     tol=tol,
                     on_round=on_round,
                 )
 
-            return best_of_starts(self, start, np.random.RandomState(seed))
+            return best_of_starts(self, start, np.random.RandomState(seed), n_init)
 
         seed = random_state.randint(2**31 - 1)
-        learns = self.penalty == "auto" and len(links) > 0
-        if self.penalty == "auto":
-            self.penalty_ = first_price(X, weight) if learns else 0.0
-        else:
+        if self.penalty != "auto":
             self.penalty_ = float(self.penalty)
-        best = best_at(self.penalty_)
-        for _ in range(AUTO_ROUNDS if learns else 0):
-            price = learned_price(best, links, int(np.count_nonzero(weight))) or self.penalty_
-            if abs(price - self.penalty_) <= SAME_PRICE * self.penalty_:
-                break
-            self.penalty_ = price
-            best = best_at(price)
+        elif not len(constraints):
+            self.penalty_ = 0.0
+        else:
+            generator = np.random.RandomState(random_state.randint(2**31 - 1))
+            first = centers(link_rows(constraints), generator, 0)
+            self.penalty_ = choose_price(
+                price_by_leads(X, first, weight),
+                constraints,
+                lambda *case: best_run(*case).labels,
+                generator,
+            )
+        best = best_run(constraints, self.penalty_, self.n_init, seed)
         warn_if_degenerate(best.labels, self.n_clusters)
         self.labels_ = best.labels
         self.cluster_centers_ = best.centers + mean

@@ -45,8 +45,7 @@ SHORT_REPAIR = 40_000_000
 SMALL_REPAIR = 100
 LONG_REPAIR = 400_000_000
 N_DRAWN = 8
-# Where links must stay broken: downhill fast, then with all moves compared.
-RELAX_N_DRAWN = (64, 1_000_000, 1_000_000)
+RELAX_N_DRAWN = 64
 # Tabu search ends at the first placement without a broken link; where it is cheap (few units
 # times clusters) it is run from several seeds and the least cost kept.
 N_REPAIRS = 8
@@ -256,7 +255,7 @@ def place(
        placement or proves that there is none; then, if small, an integer programme.
 
     Time for steps 1 to 4 is O(links log n_units + n_units n_clusters) for the starts and close to
-    that for each sweep of step 4; memory one byte per unit and cluster beside the costs.
+    that for each sweep of step 4; memory two copies of the costs.
     """
     cost = np.ascontiguousarray(cost, dtype=np.float64)
     n_units, n_clusters = cost.shape
@@ -517,11 +516,12 @@ def _both_ends(graph: ApartGraph, n_clusters: int) -> csr_array:
 
 def _relax(cost: FloatArray, graph: ApartGraph, labels: IntArray) -> _Found:
     """Break the least weight found in one component whose links cannot all be kept."""
-    best = _improved(cost, graph, labels)
     links = graph.indptr, graph.indices, graph.weight
-    for seed, n_drawn in enumerate(RELAX_N_DRAWN, start=1):
+    best = _improved(cost, graph, labels)
+    # The weight alone, downhill fast; then all moves compared, and the cost among equal weights.
+    for prices, n_drawn in ((np.zeros_like(cost), RELAX_N_DRAWN), (cost, graph.n_units)):
         found = best.copy()
-        repair(cost, *links, n_drawn, _short_budget(cost), seed, found)
+        repair(prices, *links, n_drawn, _short_budget(cost), 1, found)
         best = _better(cost, graph, _improved(cost, graph, found), best)
     return _Found(best, "relaxed")
 
