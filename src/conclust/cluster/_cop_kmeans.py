@@ -20,6 +20,11 @@ from conclust.constraints import Closure, Constraints
 from conclust.exceptions import ConstraintsViolatedWarning, InfeasibleConstraintsError
 
 
+# When fewer rows than this share changed, units are not placed from scratch again: the last
+# placement, improved, is as good then and takes half the time.
+STILL = 0.1
+
+
 class Round(NamedTuple):
     """What one iteration did."""
 
@@ -107,6 +112,7 @@ def cop_kmeans(
     n_clusters = len(centers_init)
     weight_of_rows = np.empty(0) if sample_weight is None else sample_weight[rows]
     labels_of_units: np.ndarray | None = None
+    moving = True
     with (
         one_blas_thread(),
         NearestCenters(
@@ -115,16 +121,23 @@ def cop_kmeans(
     ):
 
         def assign(centers: np.ndarray) -> tuple[int, float, Placement]:
-            nonlocal labels_of_units
+            nonlocal labels_of_units, moving
             free = near.sweep(centers)
             cost = np.zeros((graph.n_units, n_clusters))
             sum_costs(near.distances, unit, weight_of_rows, cost)
             placement = place(
-                cost, graph, previous=labels_of_units, relax=relax, time_limit=time_limit
+                cost,
+                graph,
+                previous=labels_of_units,
+                fresh=moving,
+                relax=relax,
+                time_limit=time_limit,
             )
             labels_of_units = placement.labels
             linked = near.add(placement.labels[unit].astype(np.int32), centers)
-            return free.n_changed + linked.n_changed, free.inertia + linked.inertia, placement
+            n_changed = free.n_changed + linked.n_changed
+            moving = n_changed > STILL * X.shape[0]
+            return n_changed, free.inertia + linked.inertia, placement
 
         centers = centers_init
         history: list[Round] = []

@@ -210,6 +210,7 @@ def place(
     graph: ApartGraph,
     *,
     previous: IntArray | None = None,
+    fresh: bool = True,
     relax: bool = False,
     time_limit: float = 10.0,
 ) -> Placement:
@@ -228,6 +229,9 @@ def place(
     previous : ndarray of shape (n_units,), default=None
         An earlier placement, the last iteration's. The result is never worse: not by broken
         weight, nor, at equal broken weight, by cost. Where nothing cheaper is found, it stays.
+    fresh : bool, default=True
+        Also place from scratch and keep the better. False only improves `previous`, for when the
+        costs have hardly changed.
     relax : bool, default=False
         When the links cannot all be kept, break the least weight found.
     time_limit : float, default=10.0
@@ -275,6 +279,7 @@ def place(
             cost_folded[units],
             graph.core,
             previous=None if previous is None else np.asarray(previous, np.int64)[units],
+            fresh=fresh,
             relax=relax,
             time_limit=time_limit,
         )
@@ -302,19 +307,23 @@ def _place_core(
     graph: ApartGraph,
     *,
     previous: IntArray | None,
+    fresh: bool,
     relax: bool,
     time_limit: float,
 ) -> _Found:
     """Place the 2-core: steps 2 to 5 of `place`."""
     if cost.shape[1] == 2:
         labels, rung = _choose_sides(cost, graph), "two-colouring"
+    elif previous is not None and not fresh:
+        # Costs that have hardly changed do not turn whole clusters round.
+        labels, rung = _improved(cost, graph, previous, rename=False), "greedy"
     else:
         labels, rung = _improved(cost, graph, _start_softly(cost, graph)), "greedy"
         if previous is None:
             labels = _better(
                 cost, graph, labels, _improved(cost, graph, _start_greedily(cost, graph))
             )
-    if previous is not None:
+    if previous is not None and (fresh or cost.shape[1] == 2):
         labels = _better(cost, graph, labels, _improved(cost, graph, previous))
     clashing = np.flatnonzero(graph.broken_weight(labels))
     # `previous` has been up the ladder once, and no step breaks more than it did.
@@ -526,7 +535,9 @@ def _relax(cost: FloatArray, graph: ApartGraph, labels: IntArray) -> _Found:
     return _Found(best, "relaxed")
 
 
-def _improved(cost: FloatArray, graph: ApartGraph, labels: IntArray) -> IntArray:
+def _improved(
+    cost: FloatArray, graph: ApartGraph, labels: IntArray, *, rename: bool = True
+) -> IntArray:
     """Go down from `labels` until neither single units, chains nor whole clusters want to move."""
     labels = labels.copy()
     for _ in range(MAX_RENAMINGS):
@@ -534,6 +545,8 @@ def _improved(cost: FloatArray, graph: ApartGraph, labels: IntArray) -> IntArray
         order = np.argsort(cost.min(axis=1) - _cost_of(cost, labels), kind="stable")
         links = graph.indptr, graph.indices, graph.weight
         improve(cost, *links, order, MAX_CHAIN, IMPROVE_BUDGET, labels)
+        if not rename:
+            break
         renamed = _better(cost, graph, _renamed(cost, graph, labels), labels)
         if np.array_equal(renamed, labels):
             break

@@ -764,8 +764,9 @@ class Constraints:
             raise ValueError(
                 f"labels must be one-dimensional, one label per sample; got shape {labels.shape}."
             )
-        named = self.samples
-        needed = self.n_samples if self.n_samples is not None else (named[-1:].max(initial=-1) + 1)
+        needed = self.n_samples
+        if needed is None:
+            needed = int(self.samples[-1:].max(initial=-1)) + 1
         if len(labels) < needed or (self.n_samples is not None and len(labels) != needed):
             raise ValueError(
                 f"labels has {len(labels)} entries, but the constraints are about "

@@ -59,11 +59,20 @@ class ConstraintReport:
     """
 
     def __init__(self, constraints: "Constraints", labels: npt.NDArray[Any]):
+        # Everything else is computed when asked for: a fit must not pay for a report nobody reads.
         self.constraints = constraints
         self.labels = labels
-        self.kept = constraints.satisfied(labels)
-        kinds = constraints.kinds
-        self.counts = {
+
+    @cached_property
+    def kept(self) -> npt.NDArray[np.bool_]:
+        """Whether each statement holds, in the order given."""
+        return self.constraints.satisfied(self.labels)
+
+    @cached_property
+    def counts(self) -> dict[str, Count]:
+        """How many of each kind were given and kept."""
+        kinds = self.constraints.kinds
+        return {
             kind: Count(int((kinds == kind).sum()), int(self.kept[kinds == kind].sum()))
             for kind in ("must-link", "cannot-link", "apart", "relative")
             if (kinds == kind).any()
