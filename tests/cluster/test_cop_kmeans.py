@@ -51,7 +51,7 @@ def test_feasible_means_solved_and_infeasible_means_told(known, k):
         assert not oracle.feasible(conflict.statements, 6, k)
 
 
-@settings(max_examples=60)
+@settings(max_examples=200)
 @given(any_constraints(n_samples=6, max_pairs=8), st.integers(2, 3))
 def test_relaxed_never_fails_and_breaks_little(known, k):
     rows = np.random.RandomState(0).normal(size=(6, 2))
@@ -149,6 +149,11 @@ def test_relaxing_breaks_the_lightest():
     with pytest.warns(ConstraintsViolatedWarning, match="broke 1 of 3 statements"):
         model = COPKMeans(2, on_infeasible="relax", random_state=0).fit(X, constraints=triangle)
     assert model.report_.violated[["a", "b"]].to_numpy().tolist() == [[1, 2]]
+    # A must-link that closes an odd ring of heavier cannot-links goes first.
+    weak = Constraints([(0, 3)], [(0, 1), (1, 2), (2, 3)], cannot_link_weight=[4, 4, 4])
+    with pytest.warns(ConstraintsViolatedWarning):
+        model = COPKMeans(2, on_infeasible="relax", random_state=0).fit(X, constraints=weak)
+    assert model.report_.violated["type"].tolist() == ["must-link"]
     clash = Constraints([(0, 1)], [(0, 1)], must_link_weight=[3])
     with pytest.warns(ConstraintsViolatedWarning):
         model = COPKMeans(2, on_infeasible="relax", random_state=0).fit(X, constraints=clash)

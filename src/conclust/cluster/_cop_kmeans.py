@@ -17,8 +17,8 @@ from conclust.cluster._centers import CentersMixin
 from conclust.cluster._lloyd import Matrix, NearestCenters, centred, init_centers, one_blas_thread
 from conclust.cluster._placement import ApartGraph, Outcome, Placement, place
 from conclust.constraints import Closure, Constraints
+from conclust.constraints._conflicts import hitting_set
 from conclust.exceptions import ConstraintsViolatedWarning, InfeasibleConstraintsError
-
 
 # When fewer rows than this share changed, units are not placed from scratch again: the last
 # placement, improved, is as good then and takes half the time.
@@ -174,6 +174,20 @@ def cop_kmeans(
             history,
             placement,
         )
+
+
+def _without_weak_must_links(constraints: Constraints, n_clusters: int) -> Constraints:
+    """Drop must-links that are the lightest way out of having too few clusters.
+
+    Units move as one, so `place` can only break cannot-links.
+    """
+    while True:
+        conflicts = constraints.conflicts(n_clusters)
+        chosen = hitting_set([c.index for c in conflicts], constraints.weight)
+        weak = chosen[constraints.kinds[chosen] == "must-link"]
+        if not len(weak):
+            return constraints
+        constraints = constraints[np.delete(np.arange(len(constraints)), weak)]
 
 
 class COPKMeans(CentersMixin):
@@ -365,7 +379,7 @@ class COPKMeans(CentersMixin):
     def _feasible(self, constraints: Constraints, relax: bool) -> Closure:
         """Close the constraints; without contradictions when they may be relaxed."""
         if relax:
-            constraints = constraints.repaired()
+            constraints = _without_weak_must_links(constraints.repaired(), self.n_clusters)
         closure = constraints.closure()
         if not relax and any(len(group) > self.n_clusters for group in closure.groups):
             self._raise_infeasible(constraints, None)
