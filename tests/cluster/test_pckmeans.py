@@ -341,7 +341,7 @@ def test_float32_and_sparse_end_where_float64_ends():
 def test_data_far_from_the_origin():
     X, _, known = blobs(100)
     near = PCKMeans(3, init=X[:3], random_state=0).fit(X, constraints=known)
-    far = PCKMeans(3, init=X[:3] + 1e6).fit(X + 1e6, constraints=known)
+    far = PCKMeans(3, init=X[:3] + 1e6, random_state=0).fit(X + 1e6, constraints=known)
     np.testing.assert_array_equal(far.labels_, near.labels_)
     assert far.objective_ == pytest.approx(near.objective_, rel=1e-6)
 
