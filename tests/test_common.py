@@ -11,6 +11,7 @@ from conclust import (
     COPKMeans,
     MPCKMeans,
     PCKMeans,
+    TrustEnsemble,
 )
 from conclust.testing import EstimatorCase, estimator_checks
 
@@ -22,6 +23,7 @@ CASES = [
     EstimatorCase(MPCKMeans(n_clusters=3, n_init=2)),
     EstimatorCase(BoostedConstrainedKMeans(n_clusters=3, n_estimators=10)),
     EstimatorCase(ConstrainedKMeansEnsemble(n_clusters=3, n_estimators=10)),
+    EstimatorCase(TrustEnsemble(n_clusters=3, n_estimators=4, n_judges=3)),
     EstimatorCase(ConstrainedKMeansEnsemble(n_clusters=3, n_estimators=10, reorder="run")),
 ]
 

@@ -23,6 +23,7 @@ _HOMES = {
     "MPCKMeans": "cluster",
     "BoostedConstrainedKMeans": "ensemble",
     "ConstrainedKMeansEnsemble": "ensemble",
+    "TrustEnsemble": "ensemble",
     "consensus": "ensemble",
     "ConstraintKFold": "model_selection",
     "OnConstraints": "model_selection",

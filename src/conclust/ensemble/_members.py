@@ -9,7 +9,6 @@ from sklearn.utils.validation import check_is_fitted
 
 from conclust._validation import check_new_rows
 from conclust.constraints import Constraints
-from conclust.ensemble._consensus import CoAssociation
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -110,8 +109,3 @@ def by_statement(values: np.ndarray, statement: np.ndarray, n_statements: int) -
     total = np.bincount(statement, weights=values, minlength=n_statements)
     count = np.bincount(statement, minlength=n_statements)
     return total / np.maximum(count, 1)
-
-
-def votes(together: CoAssociation, pairs: np.ndarray, sign: np.ndarray) -> np.ndarray:
-    """Return y K(i, j) / Σ α of each pair: 1 where all members keep it, -1 where all break it."""
-    return together.confidence(pairs) * sign
