@@ -39,6 +39,7 @@ _SUBPACKAGES = (
     "exceptions",
     "metrics",
     "model_selection",
+    "plotting",
     "testing",
 )
 

@@ -3,10 +3,11 @@
 import time
 from collections.abc import Iterator
 from numbers import Integral, Real
-from typing import Any, ClassVar, NamedTuple
+from typing import TYPE_CHECKING, Any, ClassVar, NamedTuple
 
 import numpy as np
 from sklearn.utils import check_random_state
+from sklearn.utils.validation import check_is_fitted
 
 from conclust._progress import progress
 from conclust._sklearn import Interval, StrOptions, fit_context
@@ -20,7 +21,11 @@ from conclust.ensemble._members import (
     by_statement,
     codes_of_members,
     kept_signs,
+    statements_with,
 )
+
+if TYPE_CHECKING:
+    import pandas as pd
 
 # So many rounds in a row that are no better than chance, and boosting has nothing left to learn.
 MAX_USELESS = 20
@@ -333,6 +338,28 @@ class BoostedConstrainedKMeans(JudgedMixin):
         learned = by_statement(np.exp(log_weights), pairs.statement, len(constraints))
         self.constraint_weights_ = learned / learned.sum() if len(learned) else learned
         self.report_ = constraints.report(self.labels_)
+
+    def priorities(self, n: int | None = None) -> "pd.DataFrame":
+        """The learned priorities as a table; `conclust.plotting.plot_priorities` draws it.
+
+        Parameters
+        ----------
+        n : int, default=None
+            Only the n statements that were hardest to keep.
+
+        Returns
+        -------
+        DataFrame
+            The pairwise statements as in ``constraints.to_frame()``, with their number `statement`,
+            the learned `priority` (all of them sum to 1) and whether the final labels have `kept`
+            it, in falling order of priority.
+        """
+        check_is_fitted(self)
+        order = np.argsort(-self.constraint_weights_, kind="stable")
+        order = order[self.constraints_.kinds[order] != "relative"][:n]
+        return statements_with(
+            self.constraints_, order, priority=self.constraint_weights_, kept=self.report_.kept
+        )
 
     def staged_labels(self) -> Iterator[np.ndarray]:
         """Labels after each round, without refitting: the anytime property.

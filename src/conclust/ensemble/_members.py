@@ -63,13 +63,9 @@ class CodesMixin(ClusterMixin, BaseEstimator):
             `doubt`, most doubtful first.
         """
         check_is_fitted(self)
-        order = np.argsort(-self.doubt_, kind="stable")[:n]
-        chosen: Constraints = self.constraints_[order]
-        frame = chosen.to_frame()
-        if len(frame) == len(order):
-            frame.insert(0, "statement", order)
-            frame["doubt"] = self.doubt_[order]
-        return frame
+        doubt = self.doubt_
+        order = np.argsort(-doubt, kind="stable")[:n]
+        return statements_with(self.constraints_, order, doubt=doubt)
 
     def predict(self, X: Any) -> np.ndarray:
         """Cluster of new rows; constraints are not applied again.
@@ -96,6 +92,22 @@ class CodesMixin(ClusterMixin, BaseEstimator):
         tags = super().__sklearn_tags__()
         tags.input_tags.sparse = True
         return tags
+
+
+def statements_with(
+    constraints: Constraints, order: np.ndarray, **columns: np.ndarray
+) -> "pd.DataFrame":
+    """Some statements as a table, with their numbers and further columns, one value each."""
+    chosen = constraints[order]
+    n_rows = np.ones(len(order), dtype=np.int64)
+    # A group of mutually apart samples is written out pair by pair.
+    n_rows[chosen.kinds == "apart"] = [len(g) * (len(g) - 1) // 2 for g in chosen.apart]
+    statement = np.repeat(order, n_rows)
+    frame = chosen.to_frame()
+    frame.insert(0, "statement", statement)
+    for name, values in columns.items():
+        frame[name] = values[statement]
+    return frame
 
 
 def kept_signs(labels: np.ndarray, pairs: np.ndarray, sign: np.ndarray) -> np.ndarray:
