@@ -20,7 +20,7 @@ class Verdict(NamedTuple):
 
     @classmethod
     def of(cls, share: float, numbers: str) -> "Verdict":
-        """Every instance: holds; at least half of them: partly; fewer: does not; NaN: not tested."""
+        """Every instance: holds; at least half: partly; fewer: does not; NaN: not tested."""
         if share != share:
             return cls("not tested", numbers)
         word = "holds" if share >= 1 else "partly" if share >= 0.5 else "does not"

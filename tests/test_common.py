@@ -9,6 +9,7 @@ from conclust import (
     ConstrainedKMeans,
     ConstrainedKMeansEnsemble,
     COPKMeans,
+    CoTraining,
     MPCKMeans,
     PCKMeans,
     TrustEnsemble,
@@ -24,6 +25,9 @@ CASES = [
     EstimatorCase(BoostedConstrainedKMeans(n_clusters=3, n_estimators=10)),
     EstimatorCase(ConstrainedKMeansEnsemble(n_clusters=3, n_estimators=10)),
     EstimatorCase(TrustEnsemble(n_clusters=3, n_estimators=4, n_judges=3)),
+    EstimatorCase(
+        CoTraining(n_clusters=3, estimator=ConstrainedKMeansEnsemble(n_estimators=5), n_rounds=2)
+    ),
     EstimatorCase(ConstrainedKMeansEnsemble(n_clusters=3, n_estimators=10, reorder="run")),
 ]
 

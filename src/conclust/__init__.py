@@ -24,6 +24,7 @@ _HOMES = {
     "BoostedConstrainedKMeans": "ensemble",
     "ConstrainedKMeansEnsemble": "ensemble",
     "TrustEnsemble": "ensemble",
+    "CoTraining": "ensemble",
     "consensus": "ensemble",
     "ConstraintKFold": "model_selection",
     "OnConstraints": "model_selection",

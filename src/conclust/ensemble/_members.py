@@ -82,11 +82,16 @@ class CodesMixin(ClusterMixin, BaseEstimator):
         ndarray of shape (n_samples,), int32
         """
         check_is_fitted(self)
+        return self.co_association_.assign(self.codes_of(X), self.profiles_)
+
+    def codes_of(self, X: Any) -> np.ndarray:
+        """Nearest centre of new rows in every member, (n_samples, n_members)."""
+        check_is_fitted(self)
         X = check_new_rows(self, X, dtype=self.member_centers_.dtype)
         codes = np.empty((X.shape[0], len(self.member_centers_)), self.co_association_.codes.dtype)
         for t, centers in enumerate(self.member_centers_):
             codes[:, t] = pairwise_distances_argmin(X, centers)
-        return self.co_association_.assign(codes, self.profiles_)
+        return codes
 
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()
