@@ -5,6 +5,7 @@ from sklearn.cluster import KMeans
 from sklearn.utils.estimator_checks import parametrize_with_checks
 
 from conclust import (
+    ITML,
     BoostedConstrainedKMeans,
     ConstrainedKMeans,
     ConstrainedKMeansEnsemble,
@@ -12,7 +13,7 @@ from conclust import (
     MPCKMeans,
     PCKMeans,
 )
-from conclust.testing import EstimatorCase, estimator_checks
+from conclust.testing import EstimatorCase, estimator_checks, transformer_checks
 
 CASES = [
     EstimatorCase(COPKMeans(n_clusters=3, n_init=2), hard=True, plain=KMeans()),
@@ -25,6 +26,9 @@ CASES = [
     EstimatorCase(ConstrainedKMeansEnsemble(n_clusters=3, n_estimators=10, reorder="run")),
 ]
 
+LEARNERS = [
+    EstimatorCase(ITML()),
+]
 
 # The start is drawn from the rows, so weighting a row and repeating it draw different starts, and
 # the run ends elsewhere. scikit-learn expects the same of KMeans; with `init` given the two agree,
@@ -36,7 +40,8 @@ STARTS_FROM_ROWS = {
 
 
 @parametrize_with_checks(
-    [case.estimator for case in CASES], expected_failed_checks=lambda estimator: STARTS_FROM_ROWS
+    [case.estimator for case in CASES + LEARNERS],
+    expected_failed_checks=lambda estimator: STARTS_FROM_ROWS,
 )
 def test_scikit_learn(estimator, check):
     check(estimator)
@@ -44,13 +49,14 @@ def test_scikit_learn(estimator, check):
 
 @pytest.mark.parametrize(
     ("case", "check"),
-    [pair for case in CASES for pair in estimator_checks(case)],
+    [pair for case in CASES for pair in estimator_checks(case)]
+    + [pair for case in LEARNERS for pair in transformer_checks(case)],
     ids=lambda value: getattr(value, "__name__", str(value)),
 )
 def test_ours(case, check):
     check(case)
 
 
-@pytest.mark.parametrize("case", CASES, ids=str)
+@pytest.mark.parametrize("case", CASES + LEARNERS, ids=str)
 def test_constructible_without_arguments(case):
     type(case.estimator)()

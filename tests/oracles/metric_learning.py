@@ -1,0 +1,46 @@
+"""Metric learners written out slowly, from their problems rather than from their algorithms."""
+
+import numpy as np
+from scipy.optimize import minimize
+
+
+def itml_objective(A, differences, sign, bound, gamma):
+    """D(A, I) + Σ γ D(ξ, bound) with the best ξ for this A."""
+    value = np.trace(A) - np.log(np.linalg.det(A)) - len(A)
+    for v, s, b, g in zip(differences, sign, bound, gamma, strict=True):
+        p = v @ A @ v
+        xi = max(p, b) if s > 0 else min(p, b)
+        value += g * (xi / b - np.log(xi / b) - 1)
+    return value
+
+
+def itml_by_descent(differences, sign, bound, gamma):
+    """Minimise that objective over Cholesky factors with a general solver: A and its value."""
+    d = differences.shape[1]
+    lower = np.tril_indices(d)
+
+    def matrix(flat):
+        L = np.zeros((d, d))
+        L[lower] = flat
+        L[np.diag_indices(d)] = np.exp(np.diag(L))
+        return L @ L.T
+
+    found = minimize(
+        lambda flat: itml_objective(matrix(flat), differences, sign, bound, gamma),
+        np.zeros(len(lower[0])),
+        method="BFGS",
+        options={"gtol": 1e-9, "maxiter": 2000},
+    )
+    return matrix(found.x), found.fun
+
+
+def itml_step(A, v, s, xi, g, multiplier):
+    """One projection with the full matrices; returns A, ξ and λ."""
+    p = v @ A @ v
+    alpha = min(multiplier, s * g / (g + 1) * (1 / p - 1 / xi))
+    beta = s * alpha / (1 - s * alpha * p)
+    return (
+        A + beta * A @ np.outer(v, v) @ A,
+        g * xi / (g + s * alpha * xi),
+        multiplier - alpha,
+    )
