@@ -12,6 +12,7 @@ from conclust import (
     COPKMeans,
     MPCKMeans,
     PCKMeans,
+    RelativeMetric,
 )
 from conclust.testing import EstimatorCase, estimator_checks, transformer_checks
 
@@ -28,6 +29,7 @@ CASES = [
 
 LEARNERS = [
     EstimatorCase(ITML()),
+    EstimatorCase(RelativeMetric(), relative=True),
 ]
 
 # The start is drawn from the rows, so weighting a row and repeating it draw different starts, and

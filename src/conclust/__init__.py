@@ -25,6 +25,7 @@ _HOMES = {
     "ConstrainedKMeansEnsemble": "ensemble",
     "consensus": "ensemble",
     "ITML": "metric_learning",
+    "RelativeMetric": "metric_learning",
     "ConstraintKFold": "model_selection",
     "OnConstraints": "model_selection",
     "constraint_satisfaction_scorer": "model_selection",

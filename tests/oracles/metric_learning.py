@@ -44,3 +44,39 @@ def itml_step(A, v, s, xi, g, multiplier):
         g * xi / (g + s * alpha * xi),
         multiplier - alpha,
     )
+
+
+def svm_metric_objective(w, Z, price):
+    """½‖w‖² + Σ C max(0, 1 − w·z), term by term."""
+    return sum(v * v for v in w) / 2 + sum(
+        c * max(0.0, 1 - sum(a * b for a, b in zip(w, z, strict=True)))
+        for z, c in zip(Z, price, strict=True)
+    )
+
+
+def svm_metric_by_quadratic_programme(Z, price):
+    """Solve min ½‖w‖² + Σ C ξ, Zw + ξ ≥ 1, w ≥ 0, ξ ≥ 0 with a general solver."""
+    m, d = Z.shape
+    found = minimize(
+        lambda v: (v[:d] @ v[:d] / 2 + price @ v[d:], np.concatenate([v[:d], price])),
+        np.concatenate([np.zeros(d), np.ones(m)]),
+        jac=True,
+        method="SLSQP",
+        bounds=[(0, None)] * (d + m),
+        constraints={
+            "type": "ineq",
+            "fun": lambda v: Z @ v[:d] + v[d:] - 1,
+            "jac": lambda v: np.hstack([Z, np.eye(m)]),
+        },
+        options={"ftol": 1e-12, "maxiter": 1000},
+    )
+    return found.x[:d]
+
+
+def comparisons_one_by_one(X, relative):
+    """(a−c)² − (a−b)² of every statement, then (b−c)² − (a−b)²."""
+    first = [[(p - r) ** 2 - (p - q) ** 2 for p, q, r in zip(X[a], X[b], X[c], strict=True)]
+             for a, b, c in relative]  # fmt: skip
+    second = [[(q - r) ** 2 - (p - q) ** 2 for p, q, r in zip(X[a], X[b], X[c], strict=True)]
+              for a, b, c in relative]  # fmt: skip
+    return np.array(first + second)

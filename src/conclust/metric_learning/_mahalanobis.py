@@ -26,7 +26,7 @@ class MahalanobisMixin(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEs
     @property
     def mahalanobis_matrix_(self) -> np.ndarray:
         """The metric A of d²(x, y) = (x − y)ᵀ A (x − y), of shape (n_features, n_features)."""
-        check_is_fitted(self, "components_")
+        check_is_fitted(self)
         return self.components_.T @ self.components_
 
     def transform(self, X: Any) -> np.ndarray:
@@ -40,9 +40,11 @@ class MahalanobisMixin(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEs
         -------
         ndarray of shape (n_samples, n_features)
         """
-        check_is_fitted(self, "components_")
-        X = check_new_rows(self, X, dtype=self.components_.dtype)
-        return np.asarray(X @ self.components_.T)
+        check_is_fitted(self)
+        return self._map(check_new_rows(self, X, dtype=[np.float64, np.float32]))
+
+    def _map(self, rows: Any) -> Any:
+        return rows @ self.components_.T.astype(rows.dtype)
 
     def pairwise(self, X: Any, Y: Any = None) -> np.ndarray:
         """Learned distances between rows, for ``metric="precomputed"``.
@@ -73,7 +75,7 @@ class MahalanobisMixin(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEs
         """
         first, second = rows_of_pairs(self, pairs)
         # The difference is mapped, not the rows: near pairs far from the origin keep their digits.
-        return np.linalg.norm((first - second) @ self.components_.T, axis=1)
+        return np.linalg.norm(self._map(first - second), axis=1)
 
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()
