@@ -7,6 +7,7 @@ from sklearn.utils.estimator_checks import parametrize_with_checks
 from conclust import (
     ITML,
     BoostedConstrainedKMeans,
+    ConstrainedGaussianMixture,
     ConstrainedKMeans,
     ConstrainedKMeansEnsemble,
     COPKMeans,
@@ -22,6 +23,7 @@ CASES = [
     EstimatorCase(ConstrainedKMeans(n_clusters=3, order="random", max_iter=30), plain=KMeans()),
     EstimatorCase(PCKMeans(n_clusters=3, n_init=2), plain=KMeans()),
     EstimatorCase(MPCKMeans(n_clusters=3, n_init=2)),
+    EstimatorCase(ConstrainedGaussianMixture(n_components=3), hard=True),
     EstimatorCase(BoostedConstrainedKMeans(n_clusters=3, n_estimators=10)),
     EstimatorCase(ConstrainedKMeansEnsemble(n_clusters=3, n_estimators=10)),
     EstimatorCase(ConstrainedKMeansEnsemble(n_clusters=3, n_estimators=10, reorder="run")),
