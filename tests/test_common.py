@@ -11,6 +11,7 @@ from conclust import (
     ConstrainedKMeans,
     ConstrainedKMeansEnsemble,
     COPKMeans,
+    DistBoost,
     MPCKMeans,
     PCKMeans,
     RelativeMetric,
@@ -31,6 +32,8 @@ CASES = [
 
 LEARNERS = [
     EstimatorCase(ITML()),
+    EstimatorCase(DistBoost(n_estimators=5)),
+    EstimatorCase(DistBoost(n_estimators=5, n_components=3)),
     EstimatorCase(RelativeMetric(), relative=True),
 ]
 

@@ -26,6 +26,7 @@ _HOMES = {
     "ConstrainedKMeansEnsemble": "ensemble",
     "consensus": "ensemble",
     "ITML": "metric_learning",
+    "DistBoost": "metric_learning",
     "RelativeMetric": "metric_learning",
     "ConstraintKFold": "model_selection",
     "OnConstraints": "model_selection",
