@@ -80,3 +80,20 @@ def comparisons_one_by_one(X, relative):
     second = [[(q - r) ** 2 - (p - q) ** 2 for p, q, r in zip(X[a], X[b], X[c], strict=True)]
               for a, b, c in relative]  # fmt: skip
     return np.array(first + second)
+
+
+def weights_in_product_space(W, y, h, alpha):
+    """One update of all n x n weights: y is +1, −1 or 0 for pairs without a statement."""
+    new = np.empty_like(W)
+    for i in range(len(W)):
+        for j in range(len(W)):
+            new[i, j] = W[i, j] * np.exp(-alpha * (y[i, j] * h[i, j] if y[i, j] else 1))
+    return new / new.sum()
+
+
+def boosted_distance(first, second, alphas):
+    """Σ α (1 − h̃) / 2 / Σ α of two rows, from (component, probability) in each round."""
+    total = 0.0
+    for (c, p), (e, q), alpha in zip(first, second, alphas, strict=True):
+        total += alpha * (1 - (p * q if c == e else -p * q)) / 2
+    return total / sum(alphas)

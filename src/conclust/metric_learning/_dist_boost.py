@@ -15,19 +15,16 @@ from sklearn.utils.validation import check_is_fitted
 from conclust._progress import progress
 from conclust._sklearn import Interval, StrOptions, fit_context
 from conclust._validation import check_inputs, check_new_rows
-from conclust.cluster._cop_kmeans import Units, feasible_units
+from conclust.cluster._cop_kmeans import Units, units_of
 from conclust.cluster._gaussian_mixture import (
     Mixture,
     constrained_gaussian_mixture,
     log_joint,
 )
 from conclust.cluster._lloyd import init_centers
+from conclust.cluster._placement import Outcome, place
 from conclust.constraints import Constraints
-from conclust.exceptions import (
-    ConclustWarning,
-    InconsistentConstraintsError,
-    InfeasibleConstraintsError,
-)
+from conclust.exceptions import ConclustWarning, InconsistentConstraintsError
 from conclust.metric_learning._mahalanobis import rows_of_pairs
 
 # Numbers of components tried when none is given, and by how much a larger one must be better.
@@ -123,20 +120,23 @@ class WeakLearner:
     ):
         self.X, self.covariance_type, self.reg_covar = X, covariance_type, reg_covar
         try:
-            constraints.closure()
+            closure = constraints.closure()
         except InconsistentConstraintsError:
             constraints = constraints.repaired()
-        self.constraints = constraints
+            closure = constraints.closure()
+        self.groups = closure.groups
+        self.linked = units_of(closure)
+        self.joined = units_of(Constraints(constraints.must_link, n_samples=len(X)).closure())
         self.units: dict[int, Units] = {}
 
     def can_keep(self, n_components: int) -> bool:
         """Whether that many components can keep the statements; if not, must-links alone count."""
-        try:
-            self.units[n_components] = feasible_units(self.constraints, n_components, "")
-        except InfeasibleConstraintsError:
-            together = Constraints(self.constraints.must_link, n_samples=len(self.X))
-            self.units[n_components] = feasible_units(together, n_components, "")
+        no_cost = np.zeros((self.linked.graph.n_units, n_components))
+        crowded = any(len(group) > n_components for group in self.groups)
+        if crowded or place(no_cost, self.linked.graph).outcome is not Outcome.FEASIBLE:
+            self.units[n_components] = self.joined
             return False
+        self.units[n_components] = self.linked
         return True
 
     def __call__(
