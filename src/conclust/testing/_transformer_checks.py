@@ -153,7 +153,7 @@ def check_routing_of_transformer(case: EstimatorCase) -> None:
 
 
 def check_constraints_help_k_means(case: EstimatorCase) -> None:
-    """K-means after the learner is no worse than without, when a feature is noise."""
+    """K-means after the learner is better than without, when one feature is loud noise."""
     X, y, known = _told(case, 5, 300)
     X = np.column_stack([X, 20 * np.random.RandomState(0).standard_normal(len(X))])
     learned = case.fresh().fit(X, constraints=known).transform(X)
@@ -161,4 +161,4 @@ def check_constraints_help_k_means(case: EstimatorCase) -> None:
         adjusted_rand_score(y, KMeans(3, n_init=10, random_state=0).fit_predict(rows))
         for rows in (learned, X)
     )
-    assert after > before - 0.05, f"the adjusted Rand index fell from {before:.2f} to {after:.2f}"
+    assert after > before + 0.1, f"the adjusted Rand index went from {before:.2f} to {after:.2f}"
