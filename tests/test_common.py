@@ -10,6 +10,7 @@ from conclust import (
     ConstrainedKMeans,
     ConstrainedKMeansEnsemble,
     COPKMeans,
+    GeneralizedKMeans,
     MPCKMeans,
     PCKMeans,
 )
@@ -21,6 +22,8 @@ CASES = [
     EstimatorCase(ConstrainedKMeans(n_clusters=3, order="random", max_iter=30), plain=KMeans()),
     EstimatorCase(PCKMeans(n_clusters=3, n_init=2), plain=KMeans()),
     EstimatorCase(MPCKMeans(n_clusters=3, n_init=2)),
+    EstimatorCase(GeneralizedKMeans(n_clusters=3, n_init=2), hard=True),
+    EstimatorCase(GeneralizedKMeans(n_clusters=3, n_init=2, update="online"), hard=True),
     EstimatorCase(ConstrainedGaussianMixture(n_components=3), hard=True),
     EstimatorCase(BoostedConstrainedKMeans(n_clusters=3, n_estimators=10)),
     EstimatorCase(ConstrainedKMeansEnsemble(n_clusters=3, n_estimators=10)),
