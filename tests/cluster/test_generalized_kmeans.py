@@ -70,10 +70,10 @@ def test_one_online_pass_equals_recomputing_after_every_move(seed, covariance, l
     shape = shape_of(rows, weight, covariance, 2.0, log_det)
     clusters = clusters_of(rows, weight, labels, np.zeros((3, 2)), shape)
     step = OnlinePass(rows, units, weight, shape, np.random.RandomState(seed))
-    order = np.random.RandomState(seed).permutation(step.n_units)
-    members = np.split(step.members, step.first[1:-1])
+    members = [step.rows[a:b] for a, b in zip(step.first, step.last, strict=True)]
+    assert sorted(map(len, members)) == [1] * 16 + [4]
     expected = oracle.online_pass(
-        rows, weight, members, order, labels, 3, *as_oracle(shape, covariance)
+        rows, weight, members, step.order, labels, 3, *as_oracle(shape, covariance)
     )
     found, after = step(labels, clusters)
     np.testing.assert_array_equal(found, expected)

@@ -11,7 +11,7 @@ def random_moves(X, weight, labels, k, shape, n_moves, random):
     """Move rows at random, never the last of a cluster, by updates alone."""
     clusters = clusters_of(X, weight, labels, np.zeros((k, X.shape[1])), shape)
     updates = np.zeros(k, np.int64)
-    work = np.empty((2, X.shape[1]))
+    work = np.empty(X.shape[1]), np.empty(X.shape[1])
     ridge = shape.prior * shape.variance
     for _ in range(n_moves):
         row, there = random.randint(len(X)), random.randint(k)
@@ -20,7 +20,7 @@ def random_moves(X, weight, labels, k, shape, n_moves, random):
             continue
         for side, sign in ((there, 1), (here, -1)):
             kernels.shift_row(
-                X[row], weight[row], side, sign, shape.kind, ridge, *clusters, updates, work
+                X, row, weight[row], side, sign, shape.kind, ridge, *clusters, updates, *work
             )
         labels[row] = there
     return clusters
@@ -60,9 +60,17 @@ def test_a_vanishing_divisor_starts_anew():
     # Check that the row which is all of W leaves: 1 - c dᵀu is lost to rounding, A⁻¹ is 1 / r.
     scatter, inverse = np.full((1, 1, 1), 2.0), np.full((1, 1, 1), 1 / (2.0 + 1e-12))
     mass, center, log_det = np.array([2.0]), np.zeros((1, 1)), np.array([np.log(2.0)])
-    updates, work = np.zeros(1, np.int64), np.empty((2, 1))
-    state = (mass, center, scatter, inverse, log_det, updates, work)
-    kernels.shift_row(np.array([1.0]), 1.0, 0, -1, kernels.FULL, 1e-12, *state)
+    state = (
+        mass,
+        center,
+        scatter,
+        inverse,
+        log_det,
+        np.zeros(1, np.int64),
+        np.empty(1),
+        np.empty(1),
+    )
+    kernels.shift_row(np.array([[1.0]]), 0, 1.0, 0, -1, kernels.FULL, 1e-12, *state)
     assert inverse[0, 0, 0] == pytest.approx(1e12)
     assert log_det[0] == pytest.approx(np.log(1e-12))
     assert center[0, 0] == -1.0
@@ -89,8 +97,8 @@ def test_shift_equals_its_python_form():
     results = []
     for shift in (kernels.shift_row, kernels.shift_row.py_func):
         clusters = clusters_of(X, np.ones(20), labels, np.zeros((2, 3)), shape)
-        updates, work = np.zeros(2, np.int64), np.empty((2, 3))
-        shift(X[0], 1.0, 1, 1, shape.kind, 2.0, *clusters, updates, work)
+        updates, d, u = np.zeros(2, np.int64), np.empty(3), np.empty(3)
+        shift(X, 0, 1.0, 1, 1, shape.kind, 2.0, *clusters, updates, d, u)
         results.append(clusters)
     for a, b in zip(*results, strict=True):
         np.testing.assert_allclose(a, b)

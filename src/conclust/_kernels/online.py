@@ -82,11 +82,26 @@ def _invert_triangle(matrix):
 
 @jit
 def shift_row(
-    x, weight, cluster, sign, kind, ridge, mass, center, scatter, inverse, log_det, updates, work
+    X,
+    row,
+    weight,
+    cluster,
+    sign,
+    kind,
+    ridge,
+    mass,
+    center,
+    scatter,
+    inverse,
+    log_det,
+    updates,
+    d,
+    u,
 ):
     """Let a row join a cluster (sign 1) or leave it (sign -1).
 
-    x          (n_features,)               float64   in
+    X          (n_samples, n_features)     float64   in
+    row                                    int       in
     weight                                 float     in       of the row
     cluster, sign, kind                    int       in
     ridge                                  float     in       r
@@ -96,20 +111,19 @@ def shift_row(
     inverse    (n_clusters, 1 or p, p)     float64   in/out
     log_det    (n_clusters,)               float64   in/out
     updates    (n_clusters,)               int64     in/out   since A⁻¹ was computed anew
-    work       (2, n_features)             float64   work
+    d, u       (n_features,)               float64   work
 
     With d = x - v, v the old centre, and c = m w / (m ± w): v ± w d / (m ± w), W ± c d dᵀ,
     A⁻¹ ∓ c u uᵀ / (1 ± c dᵀu), u = A⁻¹d. A cluster must keep some mass.
     """
     if weight == 0:
         return
-    n_features = len(x)
+    n_features = X.shape[1]
     before = mass[cluster]
     after = before + sign * weight
     mass[cluster] = after
-    d, u = work[0], work[1]
     for f in range(n_features):
-        d[f] = x[f] - center[cluster, f]
+        d[f] = X[row, f] - center[cluster, f]
         center[cluster, f] += sign * weight / after * d[f]
     change = sign * before * weight / after
     if kind != FULL:
@@ -117,7 +131,8 @@ def shift_row(
             scatter[cluster, 0, f] = max(scatter[cluster, 0, f] + change * d[f] * d[f], 0.0)
         invert(kind, cluster, ridge, scatter, inverse, log_det)
         return
-    u[:] = 0.0
+    for f in range(n_features):
+        u[f] = 0.0
     for f in range(n_features):
         for g in range(n_features):
             u[g] += inverse[cluster, f, g] * d[f]
@@ -139,27 +154,38 @@ def shift_row(
 
 
 @jit
-def _cost(x, cluster, kind, center, inverse, offset, scale, work):
-    """D(x, v; S) of one cluster, plus its offset."""
-    n_features = len(x)
-    d, u = work[0], work[1]
-    total = 0.0
-    if kind == FULL:
-        for f in range(n_features):
-            d[f] = x[f] - center[cluster, f]
-            u[f] = 0.0
-        # Row by row, so that the inner loop adds vectors: that is what compilers make fast.
-        for f in range(n_features):
-            step = d[f]
-            for g in range(n_features):
-                u[g] += step * inverse[cluster, f, g]
-        for f in range(n_features):
-            total += d[f] * u[f]
-    else:
-        for f in range(n_features):
-            step = x[f] - center[cluster, f]
-            total += step * step * inverse[cluster, 0, f]
-    return scale[cluster] * total + offset[cluster]
+def _costs(X, weight, start, stop, kind, center, inverse, offset, scale, d, u, cost):
+    """Cost of a unit in every cluster: D(x, v; S) and the offset, summed over its rows.
+
+    X, weight, kind, center, inverse, offset, scale    in    see `online_pass`
+    start, stop                        int             in    the unit's rows
+    d, u     (n_features,)             float64         work
+    cost     (n_clusters,)             float64         out
+
+    All clusters in one call, whole arrays and positions: calls and views that are counted cost more
+    than the sums themselves.
+    """
+    n_clusters, n_features = center.shape
+    for c in range(n_clusters):
+        cost[c] = 0.0
+        for row in range(start, stop):
+            total = 0.0
+            if kind == FULL:
+                for f in range(n_features):
+                    d[f] = X[row, f] - center[c, f]
+                    u[f] = 0.0
+                # Row by row, so that the inner loop adds vectors: compilers make that fast.
+                for f in range(n_features):
+                    step = d[f]
+                    for g in range(n_features):
+                        u[g] += step * inverse[c, f, g]
+                for f in range(n_features):
+                    total += d[f] * u[f]
+            else:
+                for f in range(n_features):
+                    step = X[row, f] - center[c, f]
+                    total += step * step * inverse[c, 0, f]
+            cost[c] += weight[row] * (scale[c] * total + offset[c])
 
 
 @jit
@@ -198,7 +224,7 @@ def online_pass(
     weight,
     order,
     first,
-    members,
+    last,
     indptr,
     indices,
     max_chain,
@@ -220,8 +246,7 @@ def online_pass(
     X           (n_samples, n_features)    float64   in
     weight      (n_samples,)               float64   in
     order       (n_units,)                 int64     in       the order of visits
-    first       (n_units + 1,)             int64     in       where each unit's rows begin
-    members     (n_samples,)               int64     in       rows, unit after unit
+    first, last (n_units,)                 int64     in       each unit's rows, first:last
     indptr      (n_linked + 1,)            int64     in       CSR of the "apart" graph: the first
     indices                                int64     in       n_linked units, the others are free
     max_chain                              int       in       units that may move at once
@@ -247,21 +272,17 @@ def online_pass(
             c, kind, n_features, prior, total_mass, size_weight, log_dets, mass, log_det, scale,
             offset,
         )  # fmt: skip
-    work = np.empty((2, n_features))
-    cost = np.empty(n_clusters)
+    d, w = np.empty(n_features), np.empty(n_features)  # work space
+    cost, other_cost = np.empty(n_clusters), np.empty(n_clusters)
     chain = np.empty(max(max_chain, 1), np.int64)
     stamp = np.zeros(n_linked, np.int64)
     now = 0
     n_refused = 0
     for u in order:
         a = labels[u]
-        for c in range(n_clusters):
-            cost[c] = 0.0
-            for m in range(first[u], first[u + 1]):
-                row = members[m]
-                cost[c] += weight[row] * _cost(
-                    X[row], c, kind, center, inverse, offset, scale, work
-                )
+        _costs(
+            X, weight, first[u], last[u], kind, center, inverse, offset, scale, d, w, cost
+        )  # fmt: skip
         slack = 1e-10 * (1.0 + abs(cost[a]))
         best, gain, length = a, slack, 0
         for b in range(n_clusters):
@@ -275,20 +296,18 @@ def online_pass(
                 size = _chain(u, b, indptr, indices, labels, max_chain, stamp, now, chain)
                 for at in range(1, size):
                     v = chain[at]
-                    here, there = labels[v], (b if labels[v] == a else a)
-                    for m in range(first[v], first[v + 1]):
-                        row = members[m]
-                        saved += weight[row] * (
-                            _cost(X[row], here, kind, center, inverse, offset, scale, work)
-                            - _cost(X[row], there, kind, center, inverse, offset, scale, work)
-                        )
+                    _costs(
+                        X, weight, first[v], last[v], kind, center, inverse, offset, scale, d, w,
+                        other_cost,
+                    )  # fmt: skip
+                    saved += other_cost[labels[v]] - other_cost[b if labels[v] == a else a]
             if size == 0 or saved <= gain:
                 continue
             flow = 0.0  # from a to b
             for at in range(size):
                 v = chain[at]
-                for m in range(first[v], first[v + 1]):
-                    flow += weight[members[m]] if labels[v] == a else -weight[members[m]]
+                for row in range(first[v], last[v]):
+                    flow += weight[row] if labels[v] == a else -weight[row]
             if mass[a] - flow > least_mass and mass[b] + flow > least_mass:
                 best, gain, length = b, saved, size
             else:
@@ -305,11 +324,10 @@ def online_pass(
             for at in range(length):
                 v = chain[at]
                 side = (best if labels[v] == a else a) if sign == 1 else labels[v]
-                for m in range(first[v], first[v + 1]):
-                    row = members[m]
+                for row in range(first[v], last[v]):
                     shift_row(
-                        X[row], weight[row], side, sign, kind, ridge, mass, center, scatter,
-                        inverse, log_det, updates, work,
+                        X, row, weight[row], side, sign, kind, ridge, mass, center, scatter,
+                        inverse, log_det, updates, d, w,
                     )  # fmt: skip
         for at in range(length):
             v = chain[at]

@@ -329,7 +329,11 @@ class BatchPass:
 
 
 class OnlinePass:
-    """Visit the units one by one; clusters change with every move."""
+    """Visit the units one by one, in an order drawn once; clusters change with every move.
+
+    The rows are copied in the order of visits: reading them in random order would take longer than
+    measuring them.
+    """
 
     def __init__(
         self,
@@ -339,31 +343,34 @@ class OnlinePass:
         shape: Shape,
         random_state: np.random.RandomState,
     ):
-        self.X, self.weight, self.shape = X, weight, shape
-        self.random_state = random_state
+        self.shape = shape
         self.n_refused = 0
         graph = units.graph
         unit = np.full(len(X), -1, np.int64)
         unit[units.rows] = units.unit
         free = np.flatnonzero(unit < 0)
         unit[free] = graph.n_units + np.arange(len(free))
-        self.unit, self.n_units = unit, graph.n_units + len(free)
-        self.members = np.argsort(unit, kind="stable")
-        sizes = np.bincount(unit, minlength=self.n_units)
-        self.first = np.concatenate([[0], np.cumsum(sizes)]).astype(np.int64)
+        n_units = graph.n_units + len(free)
+        self.order = random_state.permutation(n_units)
+        rank = np.argsort(self.order)
+        self.rows = np.argsort(rank[unit], kind="stable")  # unit after unit, as they are visited
+        sizes = np.bincount(unit, minlength=n_units)
+        self.last = np.cumsum(sizes[self.order])[rank]
+        self.first = self.last - sizes
+        self.X, self.weight, self.unit = X[self.rows], weight[self.rows], unit
         self.indptr, self.indices = graph.indptr, graph.indices
 
     def __call__(self, labels: np.ndarray, clusters: Clusters) -> tuple[np.ndarray, Clusters]:
         """Return the labels and the clusters after one pass."""
-        of_units = labels[self.members[self.first[:-1]]].astype(np.int64)
+        of_units = labels[self.rows[self.first]].astype(np.int64)
         new = Clusters(*(part.copy() for part in clusters))
         shape = self.shape
         self.n_refused = kernels.online_pass(
             self.X,
             self.weight,
-            self.random_state.permutation(self.n_units),
+            self.order,
             self.first,
-            self.members,
+            self.last,
             self.indptr,
             self.indices,
             MAX_CHAIN,
