@@ -13,7 +13,7 @@ from sklearn.mixture import GaussianMixture
 
 from _measure import print_table
 from conclust import ConstrainedGaussianMixture, GeneralizedKMeans, sample_constraints
-from conclust.cluster._cop_kmeans import feasible_units
+from conclust.cluster._cop_kmeans import units_of
 from conclust.cluster._generalized_kmeans import BatchPass, OnlinePass, clusters_of, shape_of
 
 K = 5
@@ -41,7 +41,7 @@ def passes(n):
     for d in (8, 32):
         for n_constraints in (0, 5_000):
             X, y, known = case(n, d, n_constraints)
-            units = feasible_units(known, K, "")
+            units = units_of(known.closure())
             weight = np.ones(n)
             shape = shape_of(X, weight, "full", 1.0, False)
             batch = BatchPass(X, units, weight, shape, 10.0)

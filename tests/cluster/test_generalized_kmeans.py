@@ -7,7 +7,7 @@ from sklearn.datasets import load_iris
 from sklearn.metrics import adjusted_rand_score, rand_score
 
 from conclust import Constraints, COPKMeans, GeneralizedKMeans, sample_constraints
-from conclust.cluster._cop_kmeans import feasible_units
+from conclust.cluster._cop_kmeans import units_of
 from conclust.cluster._generalized_kmeans import (
     BatchPass,
     OnlinePass,
@@ -66,7 +66,7 @@ def test_one_online_pass_equals_recomputing_after_every_move(seed, covariance, l
     # Check must-linked units and free rows, visited in the same order.
     rows, weight, labels = rows_and_weights(seed)
     labels[[1, 5, 9]] = labels[0]
-    units = feasible_units(Constraints([(0, 1), (1, 5), (0, 9)], n_samples=20), 3, "")
+    units = units_of(Constraints([(0, 1), (1, 5), (0, 9)], n_samples=20).closure())
     shape = shape_of(rows, weight, covariance, 2.0, log_det)
     clusters = clusters_of(rows, weight, labels, np.zeros((3, 2)), shape)
     step = OnlinePass(rows, units, weight, shape, np.random.RandomState(seed))
@@ -85,7 +85,7 @@ def test_one_online_pass_equals_recomputing_after_every_move(seed, covariance, l
 @given(st.integers(0, 99), st.sampled_from(COVARIANCES))
 def test_one_batch_pass_takes_the_cheapest_cluster(seed, covariance):
     rows, weight, labels = rows_and_weights(seed)
-    units = feasible_units(Constraints(n_samples=20), 3, "")
+    units = units_of(Constraints(n_samples=20).closure())
     shape = shape_of(rows, weight, covariance, 2.0, False)
     clusters = clusters_of(rows, weight, labels, np.zeros((3, 2)), shape)
     expected = oracle.costs(rows, weight, labels, 3, *as_oracle(shape, covariance)).argmin(axis=1)
@@ -141,7 +141,7 @@ def test_linked_rows_change_sides_together():
     known = Constraints(cannot_link=[(0, 1), (1, 2), (2, 3)], n_samples=24)
     shape = shape_of(rows, np.ones(24), "identity", 0.0, False)
     run = generalized_kmeans(
-        rows, feasible_units(known, 2, ""), labels, np.zeros((2, 1)), shape, update="online"
+        rows, units_of(known.closure()), labels, np.zeros((2, 1)), shape, update="online"
     )
     np.testing.assert_array_equal(run.labels, np.append([0, 1, 0, 1], np.repeat([0, 1], 10)))
     assert run.converged
@@ -231,7 +231,7 @@ def test_updates_agree_far_from_the_origin():
 def test_a_labelling_that_comes_back_ends_the_run():
     # Check seven rows that go to and fro for ever: the better of the two labellings is returned.
     rows = np.array([0.0, 0, 0, 3, 1, 1, 2])[:, None] - 1
-    units = feasible_units(Constraints(cannot_link=[(5, 6)], n_samples=7), 3, "")
+    units = units_of(Constraints(cannot_link=[(5, 6)], n_samples=7).closure())
     shape = shape_of(rows, np.ones(7), "full", 0.0, False)
     centers = np.zeros((3, 1))
     runs = [

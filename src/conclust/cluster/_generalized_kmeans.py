@@ -16,7 +16,7 @@ from conclust._kernels.units import sum_costs
 from conclust._progress import progress
 from conclust._sklearn import Interval, StrOptions, fit_context
 from conclust._validation import check_inputs, check_new_rows, weights_of_rows
-from conclust.cluster._cop_kmeans import STILL, Units, cop_kmeans, feasible_units
+from conclust.cluster._cop_kmeans import STILL, Units, cop_kmeans, hard_units, raise_infeasible
 from conclust.cluster._lloyd import centred, init_centers, one_blas_thread
 from conclust.cluster._placement import place
 from conclust.constraints import Constraints
@@ -212,7 +212,7 @@ def generalized_kmeans(
     X : ndarray of shape (n_samples, n_features), float64
         Centred, for accuracy.
     units : Units
-        Linked rows; feasible, see `feasible_units`.
+        Linked rows.
     labels : ndarray of shape (n_samples,)
         The clusters to start from; keep every link.
     centers : ndarray of shape (n_clusters, n_features)
@@ -562,7 +562,7 @@ class GeneralizedKMeans(ClusterMixin, BaseEstimator):
             self, X, constraints, n_clusters=self.n_clusters, accept_sparse=False
         )
         weight = weights_of_rows(sample_weight, X).astype(np.float64)
-        units = feasible_units(constraints, self.n_clusters, WAY_OUT)
+        units = hard_units(constraints, self.n_clusters, WAY_OUT)
         random_state = check_random_state(self.random_state)
         dtype = X.dtype
         X, mean = centred(X.astype(np.float64, copy=False))
@@ -582,6 +582,8 @@ class GeneralizedKMeans(ClusterMixin, BaseEstimator):
                     sample_weight=None if sample_weight is None else weight,
                     time_limit=self.time_limit,
                 )
+                if not start.history:
+                    raise_infeasible(constraints, self.n_clusters, start.placement, WAY_OUT)
                 run = generalized_kmeans(
                     X,
                     units,
