@@ -21,6 +21,7 @@ _HOMES = {
     "ConstrainedKMeans": "cluster",
     "PCKMeans": "cluster",
     "MPCKMeans": "cluster",
+    "GeneralizedKMeans": "cluster",
     "ConstrainedGaussianMixture": "cluster",
     "BoostedConstrainedKMeans": "ensemble",
     "ConstrainedKMeansEnsemble": "ensemble",

@@ -11,7 +11,7 @@ from sklearn.metrics import adjusted_rand_score
 from sklearn.mixture import GaussianMixture
 
 from conclust import ConstrainedGaussianMixture, Constraints, sample_constraints
-from conclust.cluster._cop_kmeans import feasible_units
+from conclust.cluster._cop_kmeans import units_of
 from conclust.cluster._gaussian_mixture import (
     ExpectationStep,
     constrained_gaussian_mixture,
@@ -90,7 +90,7 @@ def test_e_step_equals_listing_every_labelling(case, covariance_type, seed, weig
     rows, start = rows_and_start(seed, n=7)
     weight = np.random.RandomState(seed).choice([0.0, 0.5, 1.0, 3.0], 7) if weighted else np.ones(7)
     weight[0] = 1.0
-    units = feasible_units(known, 3, "")
+    units = units_of(known.closure())
     mixture = m_step(rows, start, np.ones(7), covariance_type, 0.1)
     found = ExpectationStep(rows, units, weight, 3, covariance_type)(mixture, None)
     joint = oracle.log_joint(
@@ -131,7 +131,7 @@ def test_log_likelihood_never_falls(case, covariance_type, seed, weighted, max_s
     try:
         run = constrained_gaussian_mixture(
             rows,
-            feasible_units(known, 3, ""),
+            units_of(known.closure()),
             start,
             covariance_type=covariance_type,
             reg_covar=0.0,

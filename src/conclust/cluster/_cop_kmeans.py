@@ -195,10 +195,10 @@ def _without_weak_must_links(constraints: Constraints, n_clusters: int) -> Const
         constraints = constraints[np.delete(np.arange(len(constraints)), weak)]
 
 
-def feasible_units(
+def hard_units(
     constraints: Constraints, n_clusters: int, way_out: str, *, argument: str = "n_clusters"
 ) -> Units:
-    """Collect the units of statements that `n_clusters` clusters can keep.
+    """Collect the units of statements that must all hold.
 
     Parameters
     ----------
@@ -215,16 +215,16 @@ def feasible_units(
 
     Raises
     ------
-    InconsistentConstraintsError, InfeasibleConstraintsError
+    InconsistentConstraintsError
+        When the statements contradict each other.
+    InfeasibleConstraintsError
+        When a group of mutually apart rows is larger than `n_clusters`: seen here, before the group
+        is written out pair by pair. Other reasons show when the units are placed.
     """
     closure = constraints.closure()
     if any(len(group) > n_clusters for group in closure.groups):
         raise_infeasible(constraints, n_clusters, None, way_out, argument=argument)
-    units = units_of(closure)
-    placement = place(np.zeros((units.graph.n_units, n_clusters)), units.graph)
-    if placement.outcome is not Outcome.FEASIBLE:
-        raise_infeasible(constraints, n_clusters, placement, way_out, argument=argument)
-    return units
+    return units_of(closure)
 
 
 def raise_infeasible(
@@ -409,7 +409,11 @@ class COPKMeans(CentersMixin):
         X, constraints = check_inputs(self, X, constraints, n_clusters=self.n_clusters)
         weight = None if sample_weight is None else weights_of_rows(sample_weight, X)
         relax = self.on_infeasible == "relax"
-        units = units_of(self._feasible(constraints, relax))
+        if relax:
+            weakened = _without_weak_must_links(constraints.repaired(), self.n_clusters)
+            units = units_of(weakened.closure())
+        else:
+            units = hard_units(constraints, self.n_clusters, WAY_OUT)
         random_state = check_random_state(self.random_state)
         tol = scaled_tolerance(X, self.tol)
         data = centred(X)
@@ -455,12 +459,3 @@ class COPKMeans(CentersMixin):
                 stacklevel=2,
             )
         return self
-
-    def _feasible(self, constraints: Constraints, relax: bool) -> Closure:
-        """Close the constraints; without contradictions when they may be relaxed."""
-        if relax:
-            constraints = _without_weak_must_links(constraints.repaired(), self.n_clusters)
-        closure = constraints.closure()
-        if not relax and any(len(group) > self.n_clusters for group in closure.groups):
-            raise_infeasible(constraints, self.n_clusters, None, WAY_OUT)
-        return closure

@@ -25,9 +25,9 @@ from conclust._sklearn import (
 )
 from conclust._validation import check_inputs, check_new_rows, weights_of_rows
 from conclust.cluster._apart_marginals import MAX_STATES, ApartMarginals
-from conclust.cluster._cop_kmeans import Units, cop_kmeans, feasible_units
+from conclust.cluster._cop_kmeans import Units, cop_kmeans, hard_units, raise_infeasible
 from conclust.cluster._lloyd import centred, init_centers
-from conclust.cluster._placement import place
+from conclust.cluster._placement import Outcome, Placement, place
 from conclust.constraints import Constraints
 
 # The same components under other names differ by rounding in likelihood: not better.
@@ -79,6 +79,7 @@ def constrained_gaussian_mixture(
     units: Units,
     responsibilities: np.ndarray,
     *,
+    labels: np.ndarray | None = None,
     covariance_type: str = "full",
     reg_covar: float = 1e-6,
     sample_weight: np.ndarray | None = None,
@@ -94,9 +95,11 @@ def constrained_gaussian_mixture(
     X : ndarray of shape (n_samples, n_features)
         Centred, for accuracy.
     units : Units
-        Linked rows; feasible, see `feasible_units`.
+        Linked rows.
     responsibilities : ndarray of shape (n_samples, n_components)
         The start: how much each row belongs to each component. Need not keep the links.
+    labels : ndarray of shape (n_samples,), default=None
+        A labelling that keeps every link, if one is known; looked for by default.
     covariance_type : {"full", "tied", "diag", "spherical"}, default="full"
     reg_covar : float, default=1e-6
     sample_weight : ndarray of shape (n_samples,), default=None
@@ -122,6 +125,9 @@ def constrained_gaussian_mixture(
     mixture = m_step(X, responsibilities, weight, covariance_type, reg_covar)
     history: list[Round] = []
     pins: np.ndarray | None = None
+    if labels is not None:
+        pins = np.empty(units.graph.n_units, np.int64)
+        pins[units.unit] = labels[units.rows]
     converged = False
     for _ in range(max_iter):
         began = time.perf_counter()
@@ -434,17 +440,23 @@ class ConstrainedGaussianMixture(ClusterMixin, BaseEstimator):
                 "there cannot be more components than rows."
             )
         weight = weights_of_rows(sample_weight, X)
-        units = feasible_units(constraints, self.n_components, WAY_OUT, argument="n_components")
+        units = hard_units(constraints, self.n_components, WAY_OUT, argument="n_components")
         random_state = check_random_state(self.random_state)
         data = centred(X)
         n_init = self.n_init if isinstance(self.init, str) else 1
         best: Run | None = None
         with progress(self.verbose, type(self).__name__, n_init) as show:
             for _ in range(n_init):
+                start, labels, failed = self._start(data.X, data.mean, units, weight, random_state)
+                if failed is not None:
+                    raise_infeasible(
+                        constraints, self.n_components, failed, WAY_OUT, argument="n_components"
+                    )
                 run = constrained_gaussian_mixture(
                     data.X,
                     units,
-                    self._start(data.X, data.mean, units, weight, random_state),
+                    start,
+                    labels=labels,
                     covariance_type=self.covariance_type,
                     reg_covar=self.reg_covar,
                     sample_weight=weight,
@@ -483,16 +495,24 @@ class ConstrainedGaussianMixture(ClusterMixin, BaseEstimator):
         units: Units,
         weight: np.ndarray,
         random_state: np.random.RandomState,
-    ) -> np.ndarray:
+    ) -> tuple[np.ndarray, np.ndarray, Placement | None]:
+        """Responsibilities, labels that keep every link, and why there are none."""
         if isinstance(self.init, str) and self.init == "random":
             responsibilities = random_state.uniform(size=(len(X), self.n_components))
             responsibilities /= responsibilities.sum(axis=1, keepdims=True)
-            return responsibilities.astype(X.dtype, copy=False)
+            labels = responsibilities.argmax(axis=1)
+            cost = np.zeros((units.graph.n_units, self.n_components))
+            sum_costs(-responsibilities[units.rows], units.unit, np.empty(0), cost)
+            placed = place(cost, units.graph)
+            labels[units.rows] = placed.labels[units.unit]
+            failed = None if placed.outcome is Outcome.FEASIBLE else placed
+            return responsibilities.astype(X.dtype, copy=False), labels, failed
         init = "k-means++" if isinstance(self.init, str) else self.init
         centers = init_centers(X, self.n_components, init, weight, random_state, mean=mean)
         tol = scaled_tolerance(X, 1e-4)  # as scikit-learn starts its mixtures
-        labels = cop_kmeans(X, units, centers, sample_weight=weight, tol=tol).labels
-        return np.eye(self.n_components, dtype=X.dtype)[labels]
+        run = cop_kmeans(X, units, centers, sample_weight=weight, tol=tol)
+        responsibilities = np.eye(self.n_components, dtype=X.dtype)[run.labels]
+        return responsibilities, run.labels, None if run.history else run.placement
 
     def fit_predict(self, X: Any, y: Any = None, **fit_params: Any) -> np.ndarray:
         """Fit the mixture and return `labels_`.

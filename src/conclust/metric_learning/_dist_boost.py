@@ -34,6 +34,7 @@ CLEARLY = 0.02
 MAX_USELESS = 20
 EM_ITERATIONS = 20
 EM_TOLERANCE = 1e-2
+TIME_LIMIT = 1.0  # seconds to find out whether so many components can keep the statements
 
 
 class Round(NamedTuple):
@@ -102,6 +103,13 @@ def weights_of_rows(weight: np.ndarray, other: float, pairs: np.ndarray, n: int)
     return total * (n / total.sum())
 
 
+class Plan(NamedTuple):
+    """The links that mixtures of some number of components keep, and labels that keep them."""
+
+    units: Units
+    labels: np.ndarray | None
+
+
 class WeakLearner:
     """Fits constrained Gaussian mixtures to weighted rows.
 
@@ -127,28 +135,38 @@ class WeakLearner:
         self.groups = closure.groups
         self.linked = units_of(closure)
         self.joined = units_of(Constraints(constraints.must_link, n_samples=len(X)).closure())
-        self.units: dict[int, Units] = {}
+        self.plans: dict[int, Plan] = {}
 
     def can_keep(self, n_components: int) -> bool:
         """Whether that many components can keep the statements; if not, must-links alone count."""
-        no_cost = np.zeros((self.linked.graph.n_units, n_components))
-        crowded = any(len(group) > n_components for group in self.groups)
-        if crowded or place(no_cost, self.linked.graph).outcome is not Outcome.FEASIBLE:
-            self.units[n_components] = self.joined
+        self.plans[n_components] = Plan(self.joined, None)
+        if any(len(group) > n_components for group in self.groups):
             return False
-        self.units[n_components] = self.linked
+        # Any centres will do, but the search is faster with real costs than with none.
+        rows, unit, graph = self.linked
+        centers = self.X[np.linspace(0, len(self.X) - 1, n_components).astype(int)]
+        cost = np.zeros((graph.n_units, n_components))
+        np.add.at(cost, unit, euclidean_distances(self.X[rows], centers, squared=True))
+        placed = place(cost, graph, time_limit=TIME_LIMIT)
+        if placed.outcome is not Outcome.FEASIBLE:
+            return False
+        labels = np.zeros(len(self.X), np.int64)
+        labels[rows] = placed.labels[unit]
+        self.plans[n_components] = Plan(self.linked, labels)
         return True
 
     def __call__(
         self, n_components: int, weight: np.ndarray, random_state: np.random.RandomState
     ) -> tuple[Mixture, int]:
         """Return a mixture fitted from a random start, and the iterations it took."""
+        plan = self.plans[n_components]
         centers = init_centers(self.X, n_components, "random", weight, random_state)
         start = np.eye(n_components)[pairwise_distances_argmin(self.X, centers)]
         run = constrained_gaussian_mixture(
             self.X,
-            self.units[n_components],
+            plan.units,
             start,
+            labels=plan.labels,
             covariance_type=self.covariance_type,
             reg_covar=self.reg_covar,
             sample_weight=weight,
