@@ -95,6 +95,17 @@ def test_same_weights_as_a_general_solver(m, d, seed):
     np.testing.assert_allclose(sparse.weights, found.weights, atol=1e-6)
 
 
+def test_wild_scales_give_an_answer():
+    # Features up to 10^8 apart in scale, prices up to 10^6: never an error, never worse than w = 0.
+    for seed in range(40):
+        rng = np.random.RandomState(seed)
+        Z = rng.standard_normal((20, 15)) * 10 ** rng.uniform(-8, 8, 15)
+        price = 10 ** rng.uniform(-3, 3, 20)
+        found = learn_weights(Z, price)
+        assert np.isfinite(found.weights).all()
+        assert svm_metric_objective(found.weights, Z, price) <= price.sum() * (1 + 1e-9)
+
+
 def test_weights_of_statements_are_prices():
     rows = np.random.RandomState(0).standard_normal((12, 3))
     known = sample_constraints([0, 1] * 6, n_relative=15, random_state=0)

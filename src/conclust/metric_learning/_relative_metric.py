@@ -7,7 +7,7 @@ from typing import Any, ClassVar, NamedTuple
 
 import numpy as np
 import scipy.sparse as sp
-from scipy.linalg import cho_factor, cho_solve
+from scipy.linalg import LinAlgError, cho_factor, cho_solve
 from sklearn.base import OneToOneFeatureMixin
 from sklearn.exceptions import ConvergenceWarning
 from sklearn.utils.sparsefuncs import mean_variance_axis
@@ -107,7 +107,10 @@ def learn_weights(
         on_step(history[-1], advance=1)
         if lowest - highest <= tol * lowest:
             return best._replace(converged=True)
-        now = _next(Z, now)
+        try:
+            now = _next(Z, now)
+        except LinAlgError:  # features that differ in scale by 10^8 exhaust the digits
+            break
     return best
 
 
@@ -336,7 +339,7 @@ class RelativeMetric(OneToOneFeatureMixin, MahalanobisMixin):
             last = found.history[-1]
             warnings.warn(
                 f"RelativeMetric stopped {last.gap:.2g} above the optimum at most (objective "
-                f"{last.objective:.2g}). Raise max_iter={self.max_iter} or tol.",
+                f"{last.objective:.2g}). Raise max_iter={self.max_iter} or tol, or scale X.",
                 ConvergenceWarning,
                 stacklevel=4,
             )
