@@ -86,8 +86,8 @@ def test_statements_that_hold_change_nothing():
 
 
 @pytest.mark.parametrize("gamma", [0.5, 1.0, 3.0])
-def test_the_printed_step_is_right_for_gamma_one_only(gamma):
-    # The paper's α = δ/2 (1/p − γ/ξ) against the condition that defines it: p' = ξ'.
+def test_the_step_without_its_factor_is_right_for_gamma_one_only(gamma):
+    # α = δ/2 (1/p − γ/ξ) against the condition that defines the step: p' = ξ'.
     p, xi = 4.0, 1.0
     alpha = (1 / p - gamma / xi) / 2
     after, bound = p / (1 - alpha * p), gamma * xi / (gamma + alpha * xi)

@@ -31,8 +31,8 @@ def project_in_turn(differences, sign, gamma, factor, bound, multiplier, image, 
         p = np.dot(image, image)
         if not p > 0.0:
             continue
-        # The step that meets the bound while the bound gives way: p / (1 − δ α p) = ξ'. The paper
-        # prints δ/2 (1/p − γ/ξ), which is this for γ = 1 only.
+        # The step that meets the bound while the bound gives way: p / (1 − δ α p) = ξ'. The form
+        # δ/2 (1/p − γ/ξ), also met for this step, agrees with it for γ = 1 only.
         step = sign[c] * (1.0 / p - 1.0 / bound[c]) * (gamma[c] / (gamma[c] + 1.0))
         step = min(multiplier[c], step)
         if step == 0.0:

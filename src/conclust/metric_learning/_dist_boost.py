@@ -234,7 +234,7 @@ def dist_boost(
     random_state: np.random.RandomState,
     on_round: Callable[..., None] = lambda record, advance: None,
 ) -> Boosted:
-    """Boost similarities of pairs of rows, Algorithm 1 of [1]_.
+    """Boost similarities of pairs of rows, after Hertz, Bar-Hillel and Weinshall.
 
     Parameters
     ----------
@@ -335,8 +335,8 @@ class DistBoost(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator
     and the start. A round costs an EM fit, O(n k d²) per iteration. No array of n² numbers is made
     but by `pairwise`: pairs without a statement all have one weight.
 
-    Read beside [1]_: r is taken over the weight of the named pairs. As printed, over that of all n²
-    pairs, it is at most 2m/n² in the first rounds, all α are equal and nothing is boosted.
+    Our reading of [1]_: r is taken over the weight of the named pairs. Over that of all n² pairs
+    it would be at most 2m/n² in the first rounds, and all α nearly equal.
     Statements that contradict each other or need more components are kept from the mixtures (the
     lightest first, then all cannot-links), not from the boosting. Without statements, or when no
     round is better than chance, distances are Euclidean and rows stay as they are.

@@ -192,9 +192,9 @@ class ITML(MahalanobisMixin):
     Notes
     -----
     Minimises D(A, A₀) + γ Σ w_c D(ξ_c, ξ⁰_c), with D(A, B) = tr(AB⁻¹) − ln det(AB⁻¹) − d, by cyclic
-    projections of O(d²) each; a round costs O(m d²), memory is O(m d + d²). The step printed in
-    [1]_ solves the problem for γ = 1 only; ours does for every γ. A sparse X is not made dense,
-    but the metric is: d² numbers.
+    projections of O(d²) each; a round costs O(m d²), memory is O(m d + d²). The step is
+    derived from the problem, for every γ, rather than copied from [1]_. A sparse X is not made
+    dense, but the metric is: d² numbers.
 
     References
     ----------

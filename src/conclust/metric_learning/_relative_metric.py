@@ -71,9 +71,9 @@ def learn_weights(
 ) -> Weights:
     """Minimise ½‖w‖² + Σ C_i max(0, 1 − w·z_i) over w ≥ 0, exactly.
 
-    A primal-dual interior-point method with predictor and corrector (Mehrotra). First-order
-    methods on the dual stall when features differ in scale; here some twenty steps do, whatever
-    the scales, each one solution of a system of min(m, d) equations.
+    A primal-dual interior-point method with predictor and corrector (Mehrotra): some twenty
+    steps, each one solution of a system of min(m, d) equations. L-BFGS-B on the dual stalled where
+    features differ in scale.
 
     Parameters
     ----------
