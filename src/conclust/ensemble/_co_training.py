@@ -47,10 +47,11 @@ class Added(NamedTuple):
 class Trained(NamedTuple):
     """The result of one co-training."""
 
-    fitted: list[Any]  # the last estimator of each view
-    labels: npt.NDArray[np.int32]  # (n_rounds + 1, n_views, n_samples)
+    fitted: list[Any]  # the estimator of each view, of the last round that counts
+    labels: npt.NDArray[np.int32]  # (rounds + 1, n_views, n_samples)
     added: Added
-    history: list[Round]
+    history: list[Round]  # rounds + 1 records
+    trust: float  # in the last of these rounds
 
 
 NOTHING = Added(
@@ -69,6 +70,8 @@ def co_train(
     counts: list[tuple[int, int]],
     n_rounds: int,
     random_state: np.random.RandomState,
+    *,
+    until_trusted: bool = False,
     on_round: Callable[[Round], object] | None = None,
 ) -> Trained:
     """Cluster every view, add the pairs each is surest of to the constraints of all, repeat.
@@ -86,6 +89,8 @@ def co_train(
     n_rounds : int
         Rounds of adding; the views are clustered once more after the last.
     random_state : RandomState
+    until_trusted : bool, default=False
+        Whether to return the state after the round that `trust_in` is highest for, not the last.
     on_round : callable, default=None
         Called with the `Round` of each.
 
@@ -96,11 +101,12 @@ def co_train(
     closure = given.repaired().closure(given.n_samples)
     known = given.pairs().pairs
     added, history, labels = NOTHING, [], []
+    best: Trained | None = None
     for t in range(n_rounds + 1):
         told = given + as_pairs(added, given.n_samples)
         fitted = [cluster(view, told, random_state.randint(2**31 - 1)) for view in range(n_views)]
         labels.append([model.labels_ for model in fitted])
-        before, n_skipped = len(added.sign), 0
+        told_so_far, n_skipped = added, 0
         for view, model in enumerate(fitted if t < n_rounds else []):
             offered = offer(
                 model.co_association_, counts[view], np.vstack([known, added.pairs]), random_state
@@ -112,7 +118,7 @@ def co_train(
             offered = agreeing(offered, closure.implied(offered.pairs))
             n_skipped += n_offered - len(offered.sign)
             added = joined(added, offered)
-        new = added.sign[before:]
+        new = added.sign[len(told_so_far.sign) :]
         record = Round(
             int((new > 0).sum()),
             int((new < 0).sum()),
@@ -123,7 +129,11 @@ def co_train(
         history.append(record)
         if on_round is not None:
             on_round(record)
-    return Trained(fitted, np.array(labels, dtype=np.int32), added, history)
+        trust = trust_in(record)
+        if best is None or not until_trusted or trust > best.trust:
+            best = Trained(fitted, np.array(labels, np.int32), told_so_far, list(history), trust)
+    assert best is not None
+    return best
 
 
 def offer(
@@ -147,12 +157,8 @@ def offer(
 
 def agreeing(offered: Added, implied: npt.NDArray[np.int8]) -> Added:
     """Leave out what contradicts the closure of the given statements."""
-    return chosen(offered, implied != -offered.sign)
-
-
-def chosen(added: Added, which: npt.NDArray[np.bool_]) -> Added:
-    """Some of the pairs."""
-    return Added._make(np.asarray(column)[which] for column in added)
+    good = implied != -offered.sign
+    return Added._make(np.asarray(column)[good] for column in offered)
 
 
 def joined(first: Added, second: Added) -> Added:
@@ -195,13 +201,13 @@ def agreement_of(labels: list[np.ndarray]) -> float:
     return float(np.mean(scores)) if scores else float("nan")
 
 
-def trust_in(trained: Trained) -> list[float]:
-    """How far to trust the labels of each round, without the truth: more is better.
+def trust_in(record: Round) -> float:
+    """How far to trust the labels of a round, without the truth: more is better.
 
     Views that see different things agree about little but the truth, so the agreement between them
     counts, and so does the share of the given statements they keep.
     """
-    return [record.share_kept + np.nan_to_num(record.agreement) for record in trained.history]
+    return record.share_kept + float(np.nan_to_num(record.agreement))
 
 
 # --- views -------------------------------------------------------------------------------------
@@ -273,7 +279,7 @@ class CoTraining(ClusterMixin, BaseEstimator):
     n_must_link_, n_cannot_link_ : list of int
         Pairs per round of each view, as given or chosen.
     history_ : list of Round
-        One record per round, the last one without pairs.
+        One record per round; what the last one added, if anything, was not used any more.
     n_iter_ : int
         Rounds of adding that count.
     report_ : ConstraintReport
@@ -383,7 +389,7 @@ class CoTraining(ClusterMixin, BaseEstimator):
 
         seed = random_state.randint(2**31 - 1)
         n_rounds = len(settings) * (self.n_rounds + 1)
-        best: tuple[float, Trained, int, list[tuple[int, int]]] | None = None
+        best: tuple[Trained, list[tuple[int, int]]] | None = None
         with progress(self.verbose, type(self).__name__, n_rounds) as show:
             for counts in settings:
                 trained = co_train(
@@ -393,16 +399,15 @@ class CoTraining(ClusterMixin, BaseEstimator):
                     counts,
                     self.n_rounds,
                     np.random.RandomState(seed),
-                    lambda record: show(record, advance=1),
+                    # What is asked for is done to the end; "auto" may stop where trust is highest.
+                    until_trusted=len(settings) > 1,
+                    on_round=lambda record: show(record, advance=1),
                 )
-                trust = trust_in(trained)
-                # What is asked for is done to the end; "auto" may stop where trust was highest.
-                last = int(np.argmax(trust)) if len(settings) > 1 else self.n_rounds
-                if best is None or trust[last] > best[0]:
-                    best = trust[last], trained, last, counts
+                if best is None or trained.trust > best[0].trust:
+                    best = trained, counts
         assert best is not None
-        _, trained, last, counts = best
-        self._keep(trained, last, given, cluster, random_state)
+        trained, counts = best
+        self._keep(trained, given, random_state)
         self.n_must_link_ = [n for n, _ in counts]
         self.n_cannot_link_ = [n for _, n in counts]
         return self
@@ -463,28 +468,14 @@ class CoTraining(ClusterMixin, BaseEstimator):
         return [list(zip(*columns, strict=True))]
 
     def _keep(
-        self,
-        trained: Trained,
-        last: int,
-        given: Constraints,
-        cluster: Callable[..., Any],
-        random_state: np.random.RandomState,
+        self, trained: Trained, given: Constraints, random_state: np.random.RandomState
     ) -> None:
-        added = chosen(trained.added, trained.added.round < last)
-        self.estimators_ = trained.fitted
-        if last < self.n_rounds:  # the estimators of an earlier round were not kept
-            told = given + as_pairs(added, given.n_samples)
-            seeds = random_state.randint(2**31 - 1, size=len(trained.fitted))
-            self.estimators_ = [cluster(view, told, seed) for view, seed in enumerate(seeds)]
-        self.round_labels_ = trained.labels[: last + 1].copy()
-        self.round_labels_[-1] = [model.labels_ for model in self.estimators_]
-        self.view_labels_ = self.round_labels_[-1]
-        self.history_, self.n_iter_ = trained.history[: last + 1], last
-        self.added_constraints_ = as_constraints_with_origin(added, given.n_samples or 0)
-        merit = [
-            (given.report(model.labels_).weighted_share, _unity(model))
-            for model in self.estimators_
-        ]
+        self.estimators_, self.history_ = trained.fitted, trained.history
+        self.round_labels_, self.view_labels_ = trained.labels, trained.labels[-1]
+        self.n_iter_ = len(trained.history) - 1
+        self.added_constraints_ = as_constraints_with_origin(trained.added, given.n_samples or 0)
+        kept = [given.report(labels).weighted_share for labels in self.view_labels_]
+        merit = list(zip(kept, map(_unity, self.estimators_), strict=True))
         self.best_view_ = merit.index(max(merit))
         if self.consensus == "best":
             self.labels_ = self.view_labels_[self.best_view_]
