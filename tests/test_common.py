@@ -5,6 +5,7 @@ from sklearn.cluster import KMeans
 from sklearn.utils.estimator_checks import parametrize_with_checks
 
 from conclust import (
+    BoostCluster,
     BoostedConstrainedKMeans,
     ConstrainedKMeans,
     ConstrainedKMeansEnsemble,
@@ -23,6 +24,7 @@ CASES = [
     EstimatorCase(BoostedConstrainedKMeans(n_clusters=3, n_estimators=10)),
     EstimatorCase(ConstrainedKMeansEnsemble(n_clusters=3, n_estimators=10)),
     EstimatorCase(ConstrainedKMeansEnsemble(n_clusters=3, n_estimators=10, reorder="run")),
+    EstimatorCase(BoostCluster(n_clusters=3, n_estimators=10)),
 ]
 
 

@@ -21,6 +21,7 @@ _HOMES = {
     "ConstrainedKMeans": "cluster",
     "PCKMeans": "cluster",
     "MPCKMeans": "cluster",
+    "BoostCluster": "ensemble",
     "BoostedConstrainedKMeans": "ensemble",
     "ConstrainedKMeansEnsemble": "ensemble",
     "consensus": "ensemble",

@@ -2,17 +2,20 @@
 
 from sklearn.base import _fit_context as fit_context
 from sklearn.cluster._kmeans import _tolerance as scaled_tolerance
-from sklearn.utils._param_validation import Interval, StrOptions
+from sklearn.ensemble._base import _set_random_states as set_random_states
+from sklearn.utils._param_validation import HasMethods, Interval, StrOptions
 from sklearn.utils.parallel import _get_threadpool_controller as threadpool_controller
 from sklearn.utils.validation import _check_sample_weight as check_sample_weight
 from sklearn.utils.validation import validate_data
 
 __all__ = [
+    "HasMethods",
     "Interval",
     "StrOptions",
     "check_sample_weight",
     "fit_context",
     "scaled_tolerance",
+    "set_random_states",
     "threadpool_controller",
     "validate_data",
 ]

@@ -32,8 +32,8 @@ def codes_of_members(members: list[Member]) -> np.ndarray:
     return codes
 
 
-class CodesMixin(ClusterMixin, BaseEstimator):
-    """`confidence`, `suspects` and `predict` from `co_association_` and the members' centres."""
+class VotesMixin(ClusterMixin, BaseEstimator):
+    """`confidence` and `suspects` from `co_association_` and `doubt_`."""
 
     def confidence(self, pairs: Any) -> np.ndarray:
         """How sure the members are that two rows of `fit` belong together.
@@ -72,6 +72,15 @@ class CodesMixin(ClusterMixin, BaseEstimator):
             frame["doubt"] = self.doubt_[order]
         return frame
 
+    def __sklearn_tags__(self) -> Any:
+        tags = super().__sklearn_tags__()
+        tags.input_tags.sparse = True
+        return tags
+
+
+class CodesMixin(VotesMixin):
+    """`predict` from the members' centres."""
+
     def predict(self, X: Any) -> np.ndarray:
         """Cluster of new rows; constraints are not applied again.
 
@@ -93,10 +102,10 @@ class CodesMixin(ClusterMixin, BaseEstimator):
             codes[:, t] = pairwise_distances_argmin(X, centers)
         return self.co_association_.assign(codes, self.profiles_)
 
-    def __sklearn_tags__(self) -> Any:
-        tags = super().__sklearn_tags__()
-        tags.input_tags.sparse = True
-        return tags
+
+def usable(alphas: np.ndarray) -> np.ndarray:
+    """Weights of the rounds; equal ones when no round was better than chance."""
+    return alphas if alphas.any() else np.ones(len(alphas))
 
 
 def kept_signs(labels: np.ndarray, pairs: np.ndarray, sign: np.ndarray) -> np.ndarray:
