@@ -12,6 +12,8 @@ from conclust import (
     COPKMeans,
     MPCKMeans,
     PCKMeans,
+    SemiSupervisedKernelKMeans,
+    SpectralLearning,
 )
 from conclust.testing import EstimatorCase, estimator_checks
 
@@ -21,6 +23,8 @@ CASES = [
     EstimatorCase(ConstrainedKMeans(n_clusters=3, order="random", max_iter=30), plain=KMeans()),
     EstimatorCase(PCKMeans(n_clusters=3, n_init=2), plain=KMeans()),
     EstimatorCase(MPCKMeans(n_clusters=3, n_init=2)),
+    EstimatorCase(SemiSupervisedKernelKMeans(n_clusters=3, n_init=2)),
+    EstimatorCase(SpectralLearning(n_clusters=3)),
     EstimatorCase(BoostedConstrainedKMeans(n_clusters=3, n_estimators=10)),
     EstimatorCase(ConstrainedKMeansEnsemble(n_clusters=3, n_estimators=10)),
     EstimatorCase(ConstrainedKMeansEnsemble(n_clusters=3, n_estimators=10, reorder="run")),

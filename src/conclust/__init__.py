@@ -21,6 +21,8 @@ _HOMES = {
     "ConstrainedKMeans": "cluster",
     "PCKMeans": "cluster",
     "MPCKMeans": "cluster",
+    "SemiSupervisedKernelKMeans": "cluster",
+    "SpectralLearning": "cluster",
     "BoostCluster": "ensemble",
     "BoostedConstrainedKMeans": "ensemble",
     "ConstrainedKMeansEnsemble": "ensemble",

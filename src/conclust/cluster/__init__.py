@@ -2,7 +2,16 @@
 
 from conclust.cluster._constrained_kmeans import ConstrainedKMeans
 from conclust.cluster._cop_kmeans import COPKMeans
+from conclust.cluster._kernel_kmeans import SemiSupervisedKernelKMeans
 from conclust.cluster._mpckmeans import MPCKMeans
 from conclust.cluster._pckmeans import PCKMeans
+from conclust.cluster._spectral_learning import SpectralLearning
 
-__all__ = ["COPKMeans", "ConstrainedKMeans", "MPCKMeans", "PCKMeans"]
+__all__ = [
+    "COPKMeans",
+    "ConstrainedKMeans",
+    "MPCKMeans",
+    "PCKMeans",
+    "SemiSupervisedKernelKMeans",
+    "SpectralLearning",
+]

@@ -10,13 +10,13 @@ import scipy.linalg
 import scipy.sparse as sp
 from scipy.sparse.linalg import LinearOperator, eigsh
 from scipy.special import logsumexp
-from sklearn.base import clone
 from sklearn.cluster import KMeans
 from sklearn.utils import check_random_state, get_tags
 
 from conclust._progress import progress
-from conclust._sklearn import HasMethods, Interval, StrOptions, fit_context, set_random_states
+from conclust._sklearn import HasMethods, Interval, StrOptions, fit_context
 from conclust._validation import check_inputs
+from conclust.cluster._any_clusterer import labels_from
 from conclust.cluster._lloyd import Matrix
 from conclust.constraints import Constraints
 from conclust.ensemble._consensus import CoAssociation
@@ -269,22 +269,6 @@ def kernel_embedding(members: CoAssociation, n_components: int) -> np.ndarray:
     return (Z @ V)[row]
 
 
-def prepared(estimator: Any, n_clusters: int, seed: int) -> Any:
-    """A clone with its number of clusters and its seeds set, where it has such parameters."""
-    estimator = clone(estimator)
-    last = estimator
-    while hasattr(last, "steps"):
-        last = last.steps[-1][1]
-    parameters = last.get_params(deep=False)
-    # Mixtures count components; so do transformers, which are no clusterers.
-    for name in ("n_clusters", "n_components"):
-        if name in parameters and (name == "n_clusters" or hasattr(last, "means_init")):
-            last.set_params(**{name: n_clusters})
-            break
-    set_random_states(estimator, np.random.RandomState(seed))
-    return estimator
-
-
 class BoostCluster(VotesMixin):
     """Boosts any clusterer by must-links and cannot-links, without changing it.
 
@@ -298,7 +282,7 @@ class BoostCluster(VotesMixin):
     estimator : clusterer, default=None
         Anything with `fit_predict`: scikit-learn's, a Pipeline, ours, yours. Cloned for each
         round; `random_state` is set, and `n_clusters` (`n_components` of a mixture) where it has
-        one. None: ``KMeans(n_init=10)``.
+        one. None: ``KMeans(n_init=1)``; more starts do not help.
     n_clusters : int, default=8
     n_components : int, default=None
         Directions to project on, s in the paper; ``n_clusters + 1`` by default, at most the number
@@ -483,10 +467,8 @@ class BoostCluster(VotesMixin):
             yield self._answer(n_rounds)[0]
 
     def _cluster(self, X: Matrix, seed: int) -> np.ndarray:
-        """Labels of the clusterer, numbered from 0."""
-        base = KMeans(n_init=10) if self.estimator is None else self.estimator
-        found = prepared(base, self.n_clusters, seed).fit_predict(X)
-        return np.unique(found, return_inverse=True)[1].ravel().astype(np.int32)
+        base = KMeans(n_init=1) if self.estimator is None else self.estimator
+        return labels_from(base, X, self.n_clusters, seed)
 
     def _takes(self, X: Matrix) -> bool:
         if not sp.issparse(X) or self.estimator is None:
