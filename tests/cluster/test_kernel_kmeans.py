@@ -11,6 +11,7 @@ from sklearn.metrics.pairwise import polynomial_kernel, rbf_kernel
 from conclust import Constraints, SemiSupervisedKernelKMeans, sample_constraints
 from conclust._kernels.kernel_moves import move_single_rows
 from conclust.cluster._kernel_kmeans import (
+    _least_of_dense,
     _sums,
     draw_start,
     kernel_kmeans,
@@ -44,8 +45,9 @@ def test_the_objective_is_distances_less_rewards_plus_penalties(constraints, see
 @given(any_constraints(), st.integers(0, 999), st.integers(1, 4), st.booleans(), st.booleans())
 def test_the_objective_never_rises(constraints, seed, k, moves, definite):
     pairs, rng = constraints.pairs(), np.random.RandomState(seed)
-    K = kernel(seed) + link_matrix(pairs.pairs, pairs.sign, 3 * pairs.weight, 10).toarray()
-    shift = max(-least_eigenvalue(K), 0) if definite else 0.0
+    links = link_matrix(pairs.pairs, pairs.sign, 3 * pairs.weight, 10)
+    K = kernel(seed) + links.toarray()
+    shift = max(-least_eigenvalue(links), 0) if definite else 0.0
     start = draw_start(K, k, shift, rng)
     run = kernel_kmeans(K, start, k, shift=shift, moves=moves)
     values = [record.objective for record in run.history]
@@ -78,12 +80,15 @@ def test_moves_keep_their_sums(function):
     assert kernel_objective(K, labels, 3) < before
 
 
-@pytest.mark.parametrize("n", [20, 400])
-def test_least_eigenvalue_is_a_bound(n):
-    A = np.random.RandomState(0).randn(n, n)
+@pytest.mark.parametrize("limit", [1000, 0])
+def test_least_eigenvalues_are_bounds(monkeypatch, limit):
+    monkeypatch.setattr("conclust.cluster._kernel_kmeans.SMALL_N", limit)
+    A = np.random.RandomState(0).randn(60, 60)
     A = A + A.T
     exact = np.linalg.eigvalsh(A)[0]
-    assert exact * 1.05 <= least_eigenvalue(A) <= exact + 1e-9
+    for found in (least_eigenvalue(sp.csr_array(A)), _least_of_dense(A)):
+        assert exact * 1.05 <= found <= exact + 1e-9
+    assert least_eigenvalue(sp.csr_array((5, 5))) == 0
 
 
 def test_shift_makes_the_kernel_definite():

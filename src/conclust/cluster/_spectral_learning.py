@@ -22,8 +22,11 @@ from conclust.cluster._any_clusterer import labels_from
 from conclust.cluster._lloyd import Matrix
 from conclust.constraints import Constraints
 
-# Up to so many rows `n_neighbors="auto"` compares all pairs; beyond, so many neighbours.
-DENSE_ROWS, NEIGHBORS = 2000, 20
+# Up to so many rows `n_neighbors="auto"` compares all pairs; beyond, so many neighbours: edits
+# weigh more among few affinities than among many.
+DENSE_ROWS, NEIGHBORS = 200, 20
+# Up to so many rows a sparse affinity is decomposed as a dense one: exact, and as fast.
+SMALL_N = 1000
 # The width of the affinity is the distance to this neighbour, in the median.
 WIDTH_NEIGHBOR = 7
 # Relative accuracy of eigenvalues of sparse affinities: labels need no more.
@@ -143,7 +146,7 @@ def leading_vectors(
     N = normalise(affinity, normalization)
     n = N.shape[0]
     wanted = min(n_components + 1, n)
-    if not sp.issparse(N) or wanted > n // 3:
+    if not sp.issparse(N) or n <= max(SMALL_N, 3 * wanted):
         N = N.toarray() if sp.issparse(N) else N
         values, vectors = scipy.linalg.eigh(N, subset_by_index=(n - wanted, n - 1))
     else:
@@ -190,10 +193,10 @@ class SpectralLearning(ClusterMixin, BaseEstimator):
         γ; by default 1 / (2 σ²) with σ the median distance of a row to its 7th neighbour.
     n_neighbors : int, "auto" or None, default="auto"
         Keep only affinities between nearest neighbours, in a sparse matrix. None: all pairs, 8 ·
-        n² bytes. "auto": all pairs up to 2000 rows, 20 neighbours beyond.
-    normalization : {"additive", "symmetric"}, default="additive"
-        (A + d_max I − D) / d_max as in the paper, or D^{−½} A D^{−½} as in common spectral
-        clustering.
+        n² bytes. "auto": all pairs up to 200 rows, 20 neighbours beyond.
+    normalization : {"symmetric", "additive"}, default="symmetric"
+        D^{−½} A D^{−½} as in common spectral clustering, or (A + d_max I − D) / d_max as in the
+        paper, which often cuts off single rows.
     verbose : int, default=0
         Show progress on stderr.
     random_state : int, RandomState or None, default=None
@@ -258,7 +261,7 @@ class SpectralLearning(ClusterMixin, BaseEstimator):
         affinity: Literal["rbf", "precomputed"] = "rbf",
         gamma: float | None = None,
         n_neighbors: Any = "auto",
-        normalization: Literal["additive", "symmetric"] = "additive",
+        normalization: Literal["symmetric", "additive"] = "symmetric",
         verbose: int = 0,
         random_state: Any = None,
     ):

@@ -19,6 +19,8 @@ SMALL_D = 1000
 SMALL_M = 400
 # Eigenvalues of the Gram matrix below this share of the largest are rounding errors.
 RANK = 1e-10
+# Accuracy of Lanczos iterations, and vectors kept between their restarts.
+TOL, N_LANCZOS = 1e-6, 40
 # Eigenvalues of X T Xᵀ below this share of its norm are zeros.
 ZERO = 1e-9
 
@@ -143,7 +145,14 @@ def solve_operator(
         dtype=np.float64,
     )
     try:
-        values, vectors = eigsh(operator, k=n_components, which="LA", v0=start)
+        values, vectors = eigsh(
+            operator,
+            k=n_components,
+            which="LA",
+            v0=start,
+            tol=TOL,
+            ncv=min(d, max(2 * n_components + 1, N_LANCZOS)),
+        )
     except ArpackNoConvergence as stopped:
         values, vectors = stopped.eigenvalues, stopped.eigenvectors
     order = np.argsort(-values, kind="stable")

@@ -1,0 +1,139 @@
+"""Speed and memory of BoostCluster and SpectralLearning.
+
+``python benchmarks/boostcluster.py [rounds] [text] [spectral] [--small]``
+
+rounds     time per round against one run of the base learner on the same data, taking turns
+text       a 20 000 × 100 000 tf-idf-like sparse matrix with 1 000 constraints: time and memory
+spectral   SpectralLearning with 10^5 rows
+"""
+
+import sys
+import time
+
+import numpy as np
+import scipy.sparse as sp
+from sklearn.base import clone
+from sklearn.cluster import KMeans, MiniBatchKMeans
+from sklearn.datasets import make_blobs
+from sklearn.metrics import adjusted_rand_score
+from sklearn.preprocessing import normalize
+
+from _measure import _peak, _resident, measure, print_table
+from conclust import BoostCluster, SpectralLearning, sample_constraints
+
+
+def rounds(small):
+    """The base learner alone takes turns with whole fits, whose time is divided by their rounds."""
+    n = 10**4 if small else 10**5
+    X, y = make_blobs(n, 50, centers=10, cluster_std=12.0, random_state=0)
+    known = sample_constraints(y, 2_000, random_state=0)
+    rows = []
+    for base in (KMeans(10, n_init=1), MiniBatchKMeans(10, n_init=1)):
+        alone, boosted, share = [], [], []
+        for seed in range(3):
+            began = time.perf_counter()
+            clone(base).set_params(random_state=seed).fit(X)
+            alone.append(time.perf_counter() - began)
+            model = BoostCluster(base, n_clusters=10, n_estimators=10, random_state=seed)
+            began = time.perf_counter()
+            model.fit(X, constraints=known)
+            boosted.append((time.perf_counter() - began) / model.n_iter_)
+            share.append(np.median([r.seconds for r in model.history_]))
+        scores = [adjusted_rand_score(y, m) for m in (model.labels_, clone(base).fit_predict(X))]
+        rows.append(
+            (type(base).__name__, n, 50, 2_000, f"{np.median(alone):.2f}",
+             f"{np.median(share):.2f}", f"{np.median(boosted):.2f}",
+             f"{np.median(boosted) / np.median(alone):.2f}", f"{scores[0]:.2f} / {scores[1]:.2f}")
+        )  # fmt: skip
+    print(
+        "\nBoostCluster, seconds: one run of the base learner on X, and per round (medians of 3)\n"
+    )
+    print_table(
+        ("base", "n", "d", "|S|", "base", "round", "fit / rounds", "ratio", "ARI boosted / base"),
+        rows,
+    )  # fmt: skip
+
+
+def documents(n, d, n_topics, words, seed=0):
+    """Rows of Zipf-like word counts, a third of them from the row's topic, weighted by idf."""
+    rng = np.random.RandomState(seed)
+    topic = rng.randint(n_topics, size=n)
+    columns = (d * rng.beta(0.3, 2.0, size=(n, words))).astype(np.int32)
+    own = rng.rand(n, words) < 0.33
+    columns = np.where(own, (columns + (topic[:, None] + 1) * (d // (n_topics + 2))) % d, columns)
+    indptr = np.arange(0, n * words + 1, words, dtype=np.int32)
+    counts = sp.csr_array(
+        (np.ones(n * words), columns.ravel().astype(np.int32), indptr), shape=(n, d)
+    )
+    counts.sum_duplicates()
+    seen = np.bincount(counts.indices, minlength=d)
+    counts.data *= np.log((1 + n) / (1 + seen))[counts.indices] + 1
+    return normalize(counts), topic
+
+
+def prepare_text(n, d):
+    X, topic = documents(n, d, 10, 120)
+    return X, topic, sample_constraints(topic, 1_000, random_state=0)
+
+
+def fit_text(case):
+    X, topic, known = case
+    model = BoostCluster(KMeans(n_init=1), n_clusters=10, random_state=0).fit(X, constraints=known)
+    return (
+        model.n_iter_,
+        model.selected_,
+        adjusted_rand_score(topic, model.labels_),
+        _peak(),
+    )
+
+
+def base_on_text(case):
+    X, topic, _ = case
+    labels = KMeans(10, n_init=1, random_state=0).fit_predict(X)
+    return 1, "X", adjusted_rand_score(topic, labels), _peak()
+
+
+def text(small):
+    n, d = (2_000, 10_000) if small else (20_000, 100_000)
+    rows = []
+    for name, run in (("KMeans on X", base_on_text), ("BoostCluster(KMeans)", fit_text)):
+        found = measure(prepare_text, run, n, d, repeats=0)
+        n_rounds, selected, score, peak = found.result
+        rows.append(
+            (name, f"{n} x {d}", f"{found.first:.1f}", n_rounds, selected, f"{score:.2f}",
+             f"{found.megabytes:.0f}", f"{peak:.0f}")
+        )  # fmt: skip
+    print("\nSparse text, 1 000 constraints\n")
+    print_table(
+        ("who", "X", "seconds", "rounds", "labels from", "ARI", "MB above the input", "MB in all"),
+        rows,
+    )
+
+
+def prepare_blobs(n, d):
+    X, y = make_blobs(n, d, centers=10, cluster_std=4.0, random_state=0)
+    return X, y, sample_constraints(y, 2_000, random_state=0)
+
+
+def fit_spectral(case):
+    X, y, known = case
+    return adjusted_rand_score(
+        y, SpectralLearning(10, random_state=0).fit(X, constraints=known).labels_
+    )
+
+
+def spectral(small):
+    n = 10**4 if small else 10**5
+    found = measure(prepare_blobs, fit_spectral, n, 10, repeats=0)
+    print("\nSpectralLearning, 20 neighbours, 2 000 constraints\n")
+    print_table(
+        ("n", "d", "seconds", "MB above the input", "ARI"),
+        [(n, 10, f"{found.first:.1f}", f"{found.megabytes:.0f}", f"{found.result:.2f}")],
+    )
+
+
+if __name__ == "__main__":
+    chosen = [a for a in sys.argv[1:] if not a.startswith("-")] or ["rounds", "text", "spectral"]
+    for name in chosen:
+        {"rounds": rounds, "text": text, "spectral": spectral}[name]("--small" in sys.argv)
+    print(f"\n{_resident():.0f} MB resident at the end", file=sys.stderr)
