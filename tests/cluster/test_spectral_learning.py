@@ -67,30 +67,49 @@ def test_edits_are_the_definition(constraints, seed, sparse):
     np.testing.assert_array_equal(A, oracle.affinity(rows(seed), 1.0))
 
 
-@given(st.integers(0, 999), st.booleans())
-def test_normalisations_are_the_definition(seed, sparse):
+@given(st.integers(0, 999), st.booleans(), st.sampled_from([0.0, 0.01, 1.0]))
+def test_normalisations_are_the_definition(seed, sparse, regularization):
     A = oracle.affinity(rows(seed), 1.0)
-    given_a = sp.csr_array(A) if sparse else A
+    added = A + regularization * A.sum() / 100
     for kind in ("additive", "symmetric"):
-        found = dense(normalise(given_a, kind))
-        np.testing.assert_allclose(found, getattr(oracle, kind)(A), atol=1e-12)
-    # Rows of the additive one sum to 1: its leading eigenvector is constant.
-    np.testing.assert_allclose(dense(normalise(given_a, "additive")).sum(axis=1), 1)
+        found = normalise(sp.csr_array(A) if sparse else A, kind, regularization)
+        expected = getattr(oracle, kind)(added)
+        np.testing.assert_allclose(found.toarray(), expected, atol=1e-12)
+        v = np.arange(10.0)
+        np.testing.assert_allclose(found.dot(v), expected @ v)
+        np.testing.assert_allclose(expected @ found.first, found.first)
 
 
 @pytest.mark.parametrize("normalization", ["additive", "symmetric"])
-@pytest.mark.parametrize("n_neighbors", [3, 20])
-def test_sparse_and_dense_eigenvectors_agree(monkeypatch, normalization, n_neighbors):
-    monkeypatch.setattr("conclust.cluster._spectral_learning.SMALL_N", 0)
+@pytest.mark.parametrize(("n_neighbors", "regularization"), [(3, 0.0), (20, 0.0), (20, 0.1)])
+def test_sparse_and_dense_eigenvectors_agree(
+    monkeypatch, normalization, n_neighbors, regularization
+):
     # The graph of 20 neighbours has two components, that of 3 has more than are asked for.
+    monkeypatch.setattr("conclust.cluster._spectral_learning.SMALL_N", 0)
     A = neighbor_affinities(X, n_neighbors, None)
-    found = leading_vectors(A, 4, normalization, np.random.RandomState(0))
-    expected = leading_vectors(A.toarray(), 4, normalization, np.random.RandomState(0))
+    found, expected = (
+        leading_vectors(
+            matrix, 4, normalization, np.random.RandomState(0), regularization=regularization
+        )
+        for matrix in (A, A.toarray())
+    )
     np.testing.assert_allclose(found.values, expected.values, atol=1e-4)
     V = found.vectors
     np.testing.assert_allclose(V.T @ V, np.eye(4), atol=1e-6)
-    residual = normalise(A, normalization) @ V - V * found.values[:4]
-    assert np.abs(residual).max() < 1e-3
+    N = normalise(A, normalization, regularization).toarray()
+    assert np.abs(N @ V - V * found.values[:4]).max() < 1e-3
+
+
+def test_regularization_keeps_stray_rows_from_being_clusters():
+    data, truth = make_blobs([100, 100], 2, centers=[[0, 0], [4, 0]], random_state=0)
+    data = np.vstack([data, [[40, 0], [40, 1]]])
+    labels = [
+        SpectralLearning(2, n_neighbors=8, regularization=r, random_state=0).fit_predict(data)[:200]
+        for r in (0.0, 0.05)
+    ]
+    assert adjusted_rand_score(truth, labels[0]) < 0.1
+    assert adjusted_rand_score(truth, labels[1]) > 0.8
 
 
 def test_unit_rows():

@@ -24,7 +24,7 @@ from conclust.constraints import Constraints
 
 # Up to so many rows `n_neighbors="auto"` compares all pairs; beyond, so many neighbours: edits
 # weigh more among few affinities than among many.
-DENSE_ROWS, NEIGHBORS = 200, 20
+DENSE_ROWS, NEIGHBORS = 200, 10
 # Up to so many rows a sparse affinity is decomposed as a dense one: exact, and as fast.
 SMALL_N = 1000
 # The width of the affinity is the distance to this neighbour, in the median.
@@ -101,61 +101,93 @@ def edit(affinity: Any, pairs: np.ndarray, sign: np.ndarray, weight: np.ndarray)
     return edited
 
 
-def normalise(affinity: Any, normalization: str) -> Any:
-    """Additive: N = (A + d_max I − D) / d_max; symmetric: D^{−½} A D^{−½}."""
+class Normalised(NamedTuple):
+    """The normalised affinity N + r rᵀ; r comes from the constant added to all affinities."""
+
+    N: Any  # (n, n), dense or sparse
+    r: np.ndarray  # (n,)
+    first: np.ndarray  # (n,) its eigenvector of eigenvalue 1, up to length
+
+    def dot(self, v: np.ndarray) -> np.ndarray:
+        """(N + r rᵀ) v."""
+        return self.N @ v + self.r * (self.r @ v)
+
+    def toarray(self) -> np.ndarray:
+        """The matrix written out."""
+        N = self.N.toarray() if sp.issparse(self.N) else self.N
+        return N + np.multiply.outer(self.r, self.r)
+
+
+def normalise(affinity: Any, normalization: str, regularization: float = 0.0) -> Normalised:
+    """Additive: (A + d_max I − D) / d_max; symmetric: D^{−½} A D^{−½}.
+
+    Before, regularization · mean degree / n is added to every affinity.
+    """
+    n = affinity.shape[0]
     degree = np.asarray(affinity.sum(axis=1), dtype=np.float64).ravel()
+    constant = regularization * degree.mean() / n
+    degree = degree + n * constant
     if normalization == "additive":
         largest = degree.max(initial=0.0) or 1.0
         rest = (largest - degree) / largest
+        r = np.full(n, np.sqrt(constant / largest))
         if sp.issparse(affinity):
-            return (affinity / largest + sp.diags_array(rest)).tocsr()
+            return Normalised((affinity / largest + sp.diags_array(rest)).tocsr(), r, np.ones(n))
         N = affinity / largest
         N[np.diag_indices_from(N)] += rest
-        return N
+        return Normalised(N, r, np.ones(n))
     root = 1 / np.sqrt(np.where(degree > 0, degree, 1.0))
     if sp.issparse(affinity):
-        return (sp.diags_array(root) @ affinity @ sp.diags_array(root)).tocsr()
-    return affinity * root[:, None] * root
+        N = (sp.diags_array(root) @ affinity @ sp.diags_array(root)).tocsr()
+    else:
+        N = affinity * root[:, None] * root
+    return Normalised(N, np.sqrt(constant) * root, np.sqrt(degree))
 
 
-def component_vectors(affinity: sp.csr_array, normalization: str, most: int) -> np.ndarray:
-    """Eigenvectors of eigenvalue 1: one for each connected component, the largest ones first."""
+def component_vectors(affinity: sp.csr_array, first: np.ndarray, most: int) -> np.ndarray:
+    """Split `first` by connected component: eigenvectors of eigenvalue 1, largest ones first."""
     _, component = connected_components(affinity, directed=False)
     size = np.bincount(component)
     chosen = np.argsort(-size, kind="stable")[:most]
     rank = np.full(len(size), -1)
     rank[chosen] = np.arange(len(chosen))
-    value = np.ones(len(component))
-    if normalization == "symmetric":
-        value = np.sqrt(np.asarray(affinity.sum(axis=1), dtype=np.float64).ravel())
     rows = np.flatnonzero(rank[component] >= 0)
     vectors = np.zeros((len(component), len(chosen)))
-    vectors[rows, rank[component[rows]]] = value[rows]
+    vectors[rows, rank[component[rows]]] = first[rows]
     length = np.sqrt((vectors**2).sum(axis=0))
     return vectors[:, length > 0] / length[length > 0]  # a row without affinities has none
 
 
 def leading_vectors(
-    affinity: Any, n_components: int, normalization: str, random_state: np.random.RandomState
+    affinity: Any,
+    n_components: int,
+    normalization: str,
+    random_state: np.random.RandomState,
+    *,
+    regularization: float = 0.0,
 ) -> Embedding:
     """Eigenvectors of the normalised affinity's largest eigenvalues, and those with the next one.
 
-    On a sparse affinity the multiple eigenvalue 1 is known from the connected components; Lanczos
-    iterations, which find only one vector of it, look for the rest.
+    On a sparse affinity the eigenvectors of eigenvalue 1 are known from the connected components;
+    Lanczos iterations, which find only one of them, look for the rest.
     """
-    N = normalise(affinity, normalization)
-    n = N.shape[0]
+    matrix = normalise(affinity, normalization, regularization)
+    n = affinity.shape[0]
     wanted = min(n_components + 1, n)
-    if not sp.issparse(N) or n <= max(SMALL_N, 3 * wanted):
-        N = N.toarray() if sp.issparse(N) else N
-        values, vectors = scipy.linalg.eigh(N, subset_by_index=(n - wanted, n - 1))
+    if not sp.issparse(affinity) or n <= max(SMALL_N, 3 * wanted):
+        values, vectors = scipy.linalg.eigh(matrix.toarray(), subset_by_index=(n - wanted, n - 1))
     else:
-        known = component_vectors(affinity, normalization, wanted)
+        if matrix.r.any():  # one component: everything is connected
+            known = (matrix.first / np.linalg.norm(matrix.first))[:, None]
+        else:
+            known = component_vectors(affinity, matrix.first, wanted)
         values, vectors = np.ones(known.shape[1]), known
         if known.shape[1] < wanted:
             # Eigenvalues lie between −1 and 1: take away 2, and the known ones are the least.
             rest = LinearOperator(
-                (n, n), matvec=lambda v: N @ v - 2 * (known @ (known.T @ v)), dtype=np.float64
+                (n, n),
+                matvec=lambda v: matrix.dot(v.ravel()) - 2 * (known @ (known.T @ v.ravel())),
+                dtype=np.float64,
             )
             start = random_state.uniform(-1, 1, n)
             more, others = eigsh(rest, k=wanted - known.shape[1], which="LA", v0=start, tol=TOL)
@@ -193,10 +225,13 @@ class SpectralLearning(ClusterMixin, BaseEstimator):
         γ; by default 1 / (2 σ²) with σ the median distance of a row to its 7th neighbour.
     n_neighbors : int, "auto" or None, default="auto"
         Keep only affinities between nearest neighbours, in a sparse matrix. None: all pairs, 8 ·
-        n² bytes. "auto": all pairs up to 200 rows, 20 neighbours beyond.
+        n² bytes. "auto": all pairs up to 200 rows, 10 neighbours beyond.
     normalization : {"symmetric", "additive"}, default="symmetric"
         D^{−½} A D^{−½} as in common spectral clustering, or (A + d_max I − D) / d_max as in the
         paper, which often cuts off single rows.
+    regularization : float, default=0.01
+        This share of the mean degree, spread over all rows, is added to the affinities, so that
+        a few stray rows are not cut off as a cluster; 0 as in the paper.
     verbose : int, default=0
         Show progress on stderr.
     random_state : int, RandomState or None, default=None
@@ -224,7 +259,8 @@ class SpectralLearning(ClusterMixin, BaseEstimator):
     Notes
     -----
     A pair stated both ways is edited on balance; a must-link of weight w gets affinity w. With
-    neighbours, memory is O(n_samples · n_neighbors).
+    neighbours, memory is O(n_samples · n_neighbors). ``n_neighbors=None,
+    normalization="additive", regularization=0`` is the paper's algorithm.
 
     References
     ----------
@@ -248,6 +284,7 @@ class SpectralLearning(ClusterMixin, BaseEstimator):
         "gamma": [Interval(Real, 0, None, closed="neither"), None],
         "n_neighbors": [Interval(Integral, 1, None, closed="left"), StrOptions({"auto"}), None],
         "normalization": [StrOptions({"additive", "symmetric"})],
+        "regularization": [Interval(Real, 0, None, closed="left")],
         "verbose": ["verbose"],
         "random_state": ["random_state"],
     }
@@ -262,6 +299,7 @@ class SpectralLearning(ClusterMixin, BaseEstimator):
         gamma: float | None = None,
         n_neighbors: Any = "auto",
         normalization: Literal["symmetric", "additive"] = "symmetric",
+        regularization: float = 0.01,
         verbose: int = 0,
         random_state: Any = None,
     ):
@@ -272,6 +310,7 @@ class SpectralLearning(ClusterMixin, BaseEstimator):
         self.gamma = gamma
         self.n_neighbors = n_neighbors
         self.normalization = normalization
+        self.regularization = regularization
         self.verbose = verbose
         self.random_state = random_state
 
@@ -302,7 +341,13 @@ class SpectralLearning(ClusterMixin, BaseEstimator):
         with progress(self.verbose, type(self).__name__, 1) as show:
             A = edit(self._affinities(X), pairs.pairs, pairs.sign, pairs.weight)
             n_components = min(self.n_components or self.n_clusters, X.shape[0])
-            found = leading_vectors(A, n_components, self.normalization, random_state)
+            found = leading_vectors(
+                A,
+                n_components,
+                self.normalization,
+                random_state,
+                regularization=self.regularization,
+            )
             self.embedding_ = unit_rows(found.vectors)
             self.eigenvalues_ = found.values
             base = KMeans(n_init=10) if self.estimator is None else self.estimator
