@@ -29,6 +29,8 @@ DENSE_ROWS, NEIGHBORS = 200, 10
 SMALL_N = 1000
 # The width of the affinity is the distance to this neighbour, in the median.
 WIDTH_NEIGHBOR = 7
+# Where that is 0, this share of the median squared distance between rows that differ.
+REPEATED = 0.1
 # Relative accuracy of eigenvalues of sparse affinities: labels need no more.
 TOL = 1e-4
 
@@ -54,7 +56,7 @@ def all_affinities(X: Matrix, gamma: float | None) -> np.ndarray:
     squared = euclidean_distances(X, squared=True)
     if gamma is None:
         at = min(WIDTH_NEIGHBOR, len(squared) - 1)
-        gamma = _width(np.partition(squared, at, axis=1)[:, at])
+        gamma = _width(np.partition(squared, at, axis=1)[:, at], squared)
     affinity = np.exp(-gamma * squared)
     np.fill_diagonal(affinity, 0.0)
     return affinity
@@ -66,7 +68,7 @@ def neighbor_affinities(X: Matrix, n_neighbors: int, gamma: float | None) -> sp.
     distances, found = NearestNeighbors(n_neighbors=n_neighbors).fit(X).kneighbors()
     squared = distances.astype(np.float64) ** 2
     if gamma is None:
-        gamma = _width(squared[:, min(WIDTH_NEIGHBOR, n_neighbors) - 1])
+        gamma = _width(squared[:, min(WIDTH_NEIGHBOR, n_neighbors) - 1], squared)
     rows = np.repeat(np.arange(len(found)), n_neighbors)
     directed = sp.csr_array(
         (np.exp(-gamma * squared).ravel(), (rows, found.ravel())), shape=(len(found),) * 2
@@ -74,10 +76,13 @@ def neighbor_affinities(X: Matrix, n_neighbors: int, gamma: float | None) -> sp.
     return directed.maximum(directed.T).tocsr()
 
 
-def _width(squared: np.ndarray) -> float:
-    """1 / (2 σ²) with σ the median of given distances."""
-    middle = float(np.median(squared))
-    return 1.0 / (2 * middle) if middle > 0 else 1.0
+def _width(near: np.ndarray, squared: np.ndarray) -> float:
+    """1 / (2 σ²) with σ the median of near distances; where most rows repeat, of all others."""
+    middle = float(np.median(near))
+    if middle == 0:
+        apart = squared[squared > 0]
+        middle = REPEATED * float(np.median(apart)) if len(apart) else 0.5
+    return 1.0 / (2 * middle)
 
 
 def edit(affinity: Any, pairs: np.ndarray, sign: np.ndarray, weight: np.ndarray) -> Any:
