@@ -32,8 +32,8 @@ COMPONENTS = {
 NOISY = ["balance", "vowel", "pendigits3689"]
 SIZES = [0, 200, 400, 800]
 # Rows used of the larger sets, drawn once per set.
-N_ROWS = 400
-N_DRAWS = 2
+N_ROWS = 600
+N_DRAWS = 3
 ROUNDS = [1, 2, 3, 5, 8, 12, 16, 22]  # of Figure 3, and 25
 
 
@@ -62,7 +62,8 @@ OTHERS = ["MPCKmeans", "SSKK"]
 # The same with the defaults of conclust, or, last, as first published.
 VARIANTS = ["BoostCluster+K-means (ours)", "SSKK (ours)", "SpectralLearn+K-means (additive)"]
 METHODS = [
-    *(f"BoostCluster+{b}" for b in BASES), *(f"SpectralLearn+{b}" for b in BASES), *OTHERS, *VARIANTS,
+    *(f"BoostCluster+{b}" for b in BASES), *(f"SpectralLearn+{b}" for b in BASES),
+    *OTHERS, *VARIANTS,
 ]  # fmt: skip
 
 
@@ -358,9 +359,9 @@ a sample of {N_ROWS} rows of each set, {N_DRAWS} draws instead of five, four siz
 4396 of the paper.
 
 Single link is cut into branches of at least n / (10 k) rows (`_slink.py`): a plain cut gives
-singletons and cannot be boosted. BoostCluster has `selection="paper"` and the paper's s. SSKK has the
-price n / (k |S|) and batch steps only. SpectralLearn has the defaults of conclust; its published
-form, "(additive)", cuts single rows off on several sets even without constraints, so that it
+singletons and cannot be boosted. BoostCluster has `selection="paper"` and the paper's s. SSKK has
+the price n / (k |S|) and batch steps only. SpectralLearn has the defaults of conclust; its
+published form, "(additive)", cuts single rows off on several sets even without constraints, so that it
 cannot get worse. "(ours)": the defaults of conclust.
 """
 

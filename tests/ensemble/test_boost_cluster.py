@@ -23,6 +23,7 @@ from conclust.ensemble import CoAssociation
 from conclust.ensemble._boost_cluster import (
     Masses,
     best_decrease,
+    boost_cluster,
     inconsistency,
     kernel_embedding,
     links_of,
@@ -287,6 +288,20 @@ def test_a_clusterer_that_refuses_sparse_data_gets_dense_projections():
     )
     assert adjusted_rand_score(dense.labels_, sparse.labels_) == 1
     BoostCluster(base, 3, random_state=0).fit(sp.csr_array(X), constraints=KNOWN)
+
+
+def test_no_direction_left():
+    # One cannot-link between rows on the same side of the mean: X T Xᵀ has no positive eigenvalue.
+    line = np.array([[1.0], [2.0], [-3.0], [-2.0]])
+    apart = Constraints(cannot_link=[(0, 1)])
+    model = BoostCluster(AgglomerativeClustering(), 2, random_state=0).fit(line, constraints=apart)
+    assert model.history_[0].n_components == 0
+    rounds = boost_cluster(
+        sp.csr_array(line), links_of(apart), lambda rows, seed: np.zeros(4, int), n_components=2,
+        seeds=np.arange(3), takes_x=False,
+    )  # fmt: skip
+    assert rounds.stop_reason.startswith("no direction is left")
+    assert rounds.history == []
 
 
 def test_wide_sparse_text():

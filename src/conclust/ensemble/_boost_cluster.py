@@ -140,6 +140,7 @@ def boost_cluster(
     *,
     n_components: int,
     seeds: np.ndarray,
+    takes_x: bool = True,
     solver: str = "auto",
     on_round: Callable[[Round], object] | None = None,
 ) -> Boosting:
@@ -156,6 +157,8 @@ def boost_cluster(
         Directions to project on, s in the paper.
     seeds : ndarray of shape (n_estimators,)
         One per round.
+    takes_x : bool, default=True
+        Whether X itself may be clustered when no direction is left; if not, that is the end.
     solver : {"auto", "features", "samples", "operator"}, default="auto"
     on_round : callable, default=None
         Called with the `Round` of each round.
@@ -176,6 +179,9 @@ def boost_cluster(
         began = time.perf_counter()
         T = discrepancy(links.must, links.cannot, now.p, now.q, len(links.rows))
         directions = projector.directions(T, np.random.RandomState(seed))
+        if not (len(directions.values) or takes_x):
+            reason = "no direction is left in which broken statements would be kept"
+            break
         found = cluster(projector.project(directions) if len(directions.values) else X, int(seed))
         must_together, cannot_together = together(found[links.rows], links)
         mass = masses(now, must_together, cannot_together)
@@ -428,6 +434,7 @@ class BoostCluster(VotesMixin):
                     self._cluster,
                     n_components=self._n_components,
                     seeds=seeds,
+                    takes_x=self._takes(X),
                     solver=self.solver,
                     on_round=lambda record: show(record, advance=1),
                 )
@@ -471,6 +478,7 @@ class BoostCluster(VotesMixin):
         return labels_from(base, X, self.n_clusters, seed)
 
     def _takes(self, X: Matrix) -> bool:
+        """Whether the clusterer accepts X as it is."""
         if not sp.issparse(X) or self.estimator is None:
             return True
         return bool(get_tags(self.estimator).input_tags.sparse)
