@@ -205,7 +205,7 @@ def boost_cluster(
             on_round(history[-1])
         n_useless = n_useless + 1 if alpha == 0 else 0
         n_flat = n_flat + 1 if before.log_loss - now.log_loss < FLAT else 0
-        if kept == 1.0:
+        if must_together.all() and not cannot_together.any():
             reason = "a round keeps every statement"
         elif n_useless == PATIENCE:
             reason = f"{PATIENCE} rounds in a row no better than chance"
@@ -224,7 +224,7 @@ def together(labels: np.ndarray, links: Links) -> tuple[np.ndarray, np.ndarray]:
 
 
 def kept_share(must_together: np.ndarray, cannot_together: np.ndarray, links: Links) -> float:
-    """Weight of the pairs kept, as a share; exactly 1 when none is broken."""
+    """Weight of the pairs kept, as a share."""
     broken = links.must_weight[~must_together].sum() + links.cannot_weight[cannot_together].sum()
     return 1.0 - float(broken / (links.must_weight.sum() + links.cannot_weight.sum()))
 
