@@ -1,10 +1,12 @@
-"""Speed and memory of BoostCluster and SpectralLearning.
+"""Speed and memory of BoostCluster and SpectralLearning, and what their defaults are worth.
 
-``python benchmarks/boostcluster.py [rounds] [text] [spectral] [--small]``
+``python benchmarks/boostcluster.py [rounds] [text] [spectral] [defaults] [--small]``
 
 rounds     time per round against one run of the base learner on the same data, taking turns
 text       a 20 000 × 100 000 tf-idf-like sparse matrix with 1 000 constraints: time and memory
 spectral   SpectralLearning with 10^5 rows
+defaults   NMI of defaults and alternatives on data sets that took no part in choosing them; the
+           data are read from the folder named by CONCLUST_DATA
 """
 
 import sys
@@ -15,11 +17,16 @@ import scipy.sparse as sp
 from sklearn.base import clone
 from sklearn.cluster import KMeans, MiniBatchKMeans
 from sklearn.datasets import make_blobs
-from sklearn.metrics import adjusted_rand_score
-from sklearn.preprocessing import normalize
+from sklearn.metrics import adjusted_rand_score, normalized_mutual_info_score
+from sklearn.preprocessing import normalize, scale
 
 from _measure import _peak, _resident, measure, print_table
-from conclust import BoostCluster, SpectralLearning, sample_constraints
+from conclust import (
+    BoostCluster,
+    SemiSupervisedKernelKMeans,
+    SpectralLearning,
+    sample_constraints,
+)
 
 
 def rounds(small):
@@ -130,8 +137,65 @@ def spectral(small):
     )
 
 
+HELD_OUT = (
+    "glass", "ionosphere", "sonar", "parkinsons", "digits389", "letters_ijlt", "mfeat_fou",
+    "semeion",
+)  # fmt: skip
+
+
+def alternatives(k, n_rows, n_constraints):
+    price = n_rows / (k * max(n_constraints, 1))
+    published = {"n_neighbors": None, "normalization": "additive", "regularization": 0.0}
+    return {
+        "SpectralLearning": SpectralLearning(k),
+        "  regularization=0": SpectralLearning(k, regularization=0.0),
+        "  n_neighbors=20": SpectralLearning(k, n_neighbors=20),
+        "  n_neighbors=None": SpectralLearning(k, n_neighbors=None),
+        "  as published (additive)": SpectralLearning(k, **published),
+        "SemiSupervisedKernelKMeans": SemiSupervisedKernelKMeans(k, n_init=5),
+        "  moves=False": SemiSupervisedKernelKMeans(k, n_init=5, moves=False),
+        "  as published (low price)": SemiSupervisedKernelKMeans(
+            k, n_init=5, moves=False, penalty=price
+        ),
+        "BoostCluster": BoostCluster(None, k),
+        '  selection="paper"': BoostCluster(None, k, selection="paper"),
+        "  KMeans(n_init=10)": BoostCluster(KMeans(n_init=10), k),
+    }
+
+
+def defaults(small):
+    from conclust.datasets import load
+
+    settings = [(0, 0.0), (200, 0.0), (400, 0.0), (200, 0.2), (400, 0.2)]
+    scores = {}
+    for name in HELD_OUT[:2] if small else HELD_OUT:
+        data = load(name)
+        rows = np.random.RandomState(0).permutation(len(data.target))[:400]
+        X, y = np.asarray(data.data, dtype=float)[rows], data.target[rows]
+        X, k = scale(X[:, X.std(axis=0) > 0]), len(set(y))
+        for m, noise in settings:
+            for draw in range(3 if m else 1):
+                known = sample_constraints(
+                    y, n_must_link=m // 2, n_cannot_link=m // 2, noise=noise, random_state=draw
+                )
+                for method, model in alternatives(k, len(X), m).items():
+                    labels = model.set_params(random_state=0).fit(X, constraints=known).labels_
+                    found = normalized_mutual_info_score(y, labels)
+                    scores.setdefault((method, m, noise, name), []).append(found)
+    rows = []
+    for method in alternatives(2, 1, 0):
+        means = [
+            np.mean([np.mean(v) for key, v in scores.items() if key[:3] == (method, m, noise)])
+            for m, noise in settings
+        ]
+        rows.append((method, *(f"{value:.2f}" for value in means)))
+    print("\nMean NMI on data sets that took no part in choosing the defaults\n")
+    print_table(("", *(f"{m}, {noise:.0%} wrong" if m else "none" for m, noise in settings)), rows)
+
+
 if __name__ == "__main__":
     chosen = [a for a in sys.argv[1:] if not a.startswith("-")] or ["rounds", "text", "spectral"]
+    parts = {"rounds": rounds, "text": text, "spectral": spectral, "defaults": defaults}
     for name in chosen:
-        {"rounds": rounds, "text": text, "spectral": spectral}[name]("--small" in sys.argv)
+        parts[name]("--small" in sys.argv)
     print(f"\n{_resident():.0f} MB resident at the end", file=sys.stderr)

@@ -22,8 +22,8 @@ from conclust.cluster._any_clusterer import labels_from
 from conclust.cluster._lloyd import Matrix
 from conclust.constraints import Constraints
 
-# Up to so many rows `n_neighbors="auto"` compares all pairs; beyond, so many neighbours: edits
-# weigh more among few affinities than among many.
+# Up to so many rows `n_neighbors="auto"` compares all pairs; beyond, so many neighbours: with
+# statements that was better than 20 or all, see `benchmarks/boostcluster.py defaults`.
 DENSE_ROWS, NEIGHBORS = 200, 10
 # Up to so many rows a sparse affinity is decomposed as a dense one: exact, and as fast.
 SMALL_N = 1000

@@ -288,7 +288,7 @@ class BoostCluster(VotesMixin):
     estimator : clusterer, default=None
         Anything with `fit_predict`: scikit-learn's, a Pipeline, ours, yours. Cloned for each
         round; `random_state` is set, and `n_clusters` (`n_components` of a mixture) where it has
-        one. None: ``KMeans(n_init=1)``; more starts do not help.
+        one. None: ``KMeans(n_init=1)``; more starts change little.
     n_clusters : int, default=8
     n_components : int, default=None
         Directions to project on, s in the paper; ``n_clusters + 1`` by default, at most the number
