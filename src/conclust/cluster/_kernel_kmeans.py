@@ -24,9 +24,9 @@ KERNELS = {"linear", "rbf", "poly", "polynomial", "sigmoid", "laplacian", "cosin
 DEFINITE = {"linear", "rbf", "laplacian", "cosine"}
 # Up to so many rows the smallest eigenvalue is found by a dense decomposition.
 SMALL_N = 1000
-# `penalty="auto"`, as a share of the variance of a cluster of average size. Chosen from a grid on six
-# data sets of 400 rows: with 50 and 200 statements a quarter of it changed little, and four times
-# as much was worse, far worse with 20 % wrong statements.
+# `penalty="auto"`, as a share of the variance of a cluster of average size. Chosen from a grid on
+# six data sets of 400 rows: with 50 and 200 statements a quarter of it changed little, and four
+# times as much was worse, far worse with 20 % wrong statements.
 PRICE = 0.1
 # A row moves only when the objective falls by more than this share of tr K: rounding must not
 # move rows back and forth.
