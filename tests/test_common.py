@@ -6,6 +6,7 @@ from sklearn.utils.estimator_checks import parametrize_with_checks
 
 from conclust import (
     ITML,
+    BoostCluster,
     BoostedConstrainedKMeans,
     ConstrainedGaussianMixture,
     ConstrainedKMeans,
@@ -17,6 +18,8 @@ from conclust import (
     MPCKMeans,
     PCKMeans,
     RelativeMetric,
+    SemiSupervisedKernelKMeans,
+    SpectralLearning,
     TrustEnsemble,
 )
 from conclust.testing import EstimatorCase, estimator_checks, transformer_checks
@@ -30,6 +33,8 @@ CASES = [
     EstimatorCase(GeneralizedKMeans(n_clusters=3, n_init=2), hard=True),
     EstimatorCase(GeneralizedKMeans(n_clusters=3, n_init=2, update="online"), hard=True),
     EstimatorCase(ConstrainedGaussianMixture(n_components=3), hard=True),
+    EstimatorCase(SemiSupervisedKernelKMeans(n_clusters=3, n_init=2)),
+    EstimatorCase(SpectralLearning(n_clusters=3)),
     EstimatorCase(BoostedConstrainedKMeans(n_clusters=3, n_estimators=10)),
     EstimatorCase(ConstrainedKMeansEnsemble(n_clusters=3, n_estimators=10)),
     EstimatorCase(TrustEnsemble(n_clusters=3, n_estimators=4, n_judges=3)),
@@ -37,6 +42,7 @@ CASES = [
         CoTraining(n_clusters=3, estimator=ConstrainedKMeansEnsemble(n_estimators=5), n_rounds=2)
     ),
     EstimatorCase(ConstrainedKMeansEnsemble(n_clusters=3, n_estimators=10, reorder="run")),
+    EstimatorCase(BoostCluster(n_clusters=3, n_estimators=10)),
 ]
 
 LEARNERS = [

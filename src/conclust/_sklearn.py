@@ -2,15 +2,17 @@
 
 from sklearn.base import _fit_context as fit_context
 from sklearn.cluster._kmeans import _tolerance as scaled_tolerance
+from sklearn.ensemble._base import _set_random_states as set_random_states
 from sklearn.mixture._gaussian_mixture import _compute_precision_cholesky as precision_cholesky
 from sklearn.mixture._gaussian_mixture import _estimate_gaussian_parameters as gaussian_parameters
 from sklearn.mixture._gaussian_mixture import _estimate_log_gaussian_prob as log_gaussian
-from sklearn.utils._param_validation import Interval, StrOptions
+from sklearn.utils._param_validation import HasMethods, Interval, StrOptions
 from sklearn.utils.parallel import _get_threadpool_controller as threadpool_controller
 from sklearn.utils.validation import _check_sample_weight as check_sample_weight
 from sklearn.utils.validation import validate_data
 
 __all__ = [
+    "HasMethods",
     "Interval",
     "StrOptions",
     "check_sample_weight",
@@ -19,6 +21,7 @@ __all__ = [
     "log_gaussian",
     "precision_cholesky",
     "scaled_tolerance",
+    "set_random_states",
     "threadpool_controller",
     "validate_data",
 ]

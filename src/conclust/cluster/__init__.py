@@ -4,8 +4,10 @@ from conclust.cluster._constrained_kmeans import ConstrainedKMeans
 from conclust.cluster._cop_kmeans import COPKMeans
 from conclust.cluster._gaussian_mixture import ConstrainedGaussianMixture
 from conclust.cluster._generalized_kmeans import GeneralizedKMeans
+from conclust.cluster._kernel_kmeans import SemiSupervisedKernelKMeans
 from conclust.cluster._mpckmeans import MPCKMeans
 from conclust.cluster._pckmeans import PCKMeans
+from conclust.cluster._spectral_learning import SpectralLearning
 
 __all__ = [
     "COPKMeans",
@@ -14,4 +16,6 @@ __all__ = [
     "GeneralizedKMeans",
     "MPCKMeans",
     "PCKMeans",
+    "SemiSupervisedKernelKMeans",
+    "SpectralLearning",
 ]

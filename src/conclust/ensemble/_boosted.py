@@ -22,6 +22,7 @@ from conclust.ensemble._members import (
     codes_of_members,
     kept_signs,
     statements_with,
+    usable,
 )
 
 if TYPE_CHECKING:
@@ -329,7 +330,7 @@ class BoostedConstrainedKMeans(JudgedMixin):
         self.history_, self.n_iter_ = history, len(history)
         self.member_centers_ = np.array([m.centers for m in members])
         self.co_association_ = CoAssociation(
-            codes_of_members(members), _usable(self.estimator_weights_)
+            codes_of_members(members), usable(self.estimator_weights_)
         )
         self._log_weights, self._final_seed = log_weights, seed
         found = self.co_association_.cluster(self.n_clusters, n_init=self.n_init, random_state=seed)
@@ -371,16 +372,11 @@ class BoostedConstrainedKMeans(JudgedMixin):
         """
         for t in range(1, self.n_iter_ + 1):
             together = CoAssociation(
-                self.co_association_.codes[:, :t], _usable(self.estimator_weights_[:t])
+                self.co_association_.codes[:, :t], usable(self.estimator_weights_[:t])
             )
             yield together.cluster(
                 self.n_clusters, n_init=self.n_init, random_state=self._final_seed
             ).labels
-
-
-def _usable(alphas: np.ndarray) -> np.ndarray:
-    """Weights of the rounds; equal ones when no round was better than chance."""
-    return alphas if alphas.any() else np.ones(len(alphas))
 
 
 def _repeats(members: list[Member]) -> bool:

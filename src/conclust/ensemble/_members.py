@@ -31,8 +31,8 @@ def codes_of_members(members: list[Member]) -> np.ndarray:
     return codes
 
 
-class CodesMixin(ClusterMixin, BaseEstimator):
-    """`confidence`, `suspects` and `predict` from `co_association_` and the members' centres."""
+class VotesMixin(ClusterMixin, BaseEstimator):
+    """`confidence` and `suspects` from `co_association_` and `doubt_`."""
 
     def confidence(self, pairs: Any) -> np.ndarray:
         """How sure the members are that two rows of `fit` belong together.
@@ -67,6 +67,15 @@ class CodesMixin(ClusterMixin, BaseEstimator):
         order = np.argsort(-doubt, kind="stable")[:n]
         return statements_with(self.constraints_, order, doubt=doubt)
 
+    def __sklearn_tags__(self) -> Any:
+        tags = super().__sklearn_tags__()
+        tags.input_tags.sparse = True
+        return tags
+
+
+class CodesMixin(VotesMixin):
+    """`predict` from the members' centres."""
+
     def predict(self, X: Any) -> np.ndarray:
         """Cluster of new rows; constraints are not applied again.
 
@@ -93,10 +102,10 @@ class CodesMixin(ClusterMixin, BaseEstimator):
             codes[:, t] = pairwise_distances_argmin(X, centers)
         return codes
 
-    def __sklearn_tags__(self) -> Any:
-        tags = super().__sklearn_tags__()
-        tags.input_tags.sparse = True
-        return tags
+
+def usable(alphas: np.ndarray) -> np.ndarray:
+    """Weights of the rounds; equal ones when no round was better than chance."""
+    return alphas if alphas.any() else np.ones(len(alphas))
 
 
 def statements_with(
