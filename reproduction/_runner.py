@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import Any
 
 import pandas as pd
-from joblib import Parallel, delayed, parallel_config
+from joblib import Parallel, delayed
 from rich.console import Console
 from rich.progress import (
     BarColumn,
@@ -39,8 +39,8 @@ def run(
     quick : bool, default=False
         The protocol's small version.
     n_jobs : int, default=1
-        Processes of joblib, one thread each; ``parallel_config(backend="dask")`` around the call
-        uses a Dask client instead.
+        Processes of joblib, which share the cores among themselves;
+        ``parallel_config(backend="dask")`` around the call uses a Dask client instead.
 
     Returns
     -------
@@ -102,10 +102,9 @@ def finished(checkpoint: Path) -> dict[str, dict[str, Any]]:
 def _results(evaluate: Any, todo: list[Case], n_jobs: int) -> Iterable[tuple[Case, Any]]:
     if n_jobs == 1:
         return (compute(evaluate, case) for case in todo)
-    with parallel_config(inner_max_num_threads=1):
-        return Parallel(n_jobs=n_jobs, return_as="generator_unordered")(
-            delayed(compute)(evaluate, case) for case in todo
-        )
+    return Parallel(n_jobs=n_jobs, return_as="generator_unordered")(
+        delayed(compute)(evaluate, case) for case in todo
+    )
 
 
 def _progress(results: Iterable[Any], what: str, total: int) -> Iterable[Any]:
