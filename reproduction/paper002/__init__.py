@@ -142,7 +142,8 @@ def generalized_win(table: pd.DataFrame) -> Verdict:
             + ", ".join(f"{m} {part[m].mean():.2f}" for m in PAPER)
         )
     return Verdict.of(
-        float(np.mean(good)), f"in {sum(good)} of {len(good)} cells; {'; '.join(shown)}"
+        float(np.mean(good)),
+        f"better or within 0.01 in {sum(good)} of {len(good)} cells; {'; '.join(shown)}",
     )
 
 
