@@ -29,6 +29,8 @@ _HOMES = {
     "constraint_satisfaction_scorer": "model_selection",
     "pairwise_f1": "metrics",
     "show_versions": "_show_versions",
+    "save": "_persist",
+    "load": "_persist",
 }
 _SUBPACKAGES = (
     "cluster",
@@ -38,6 +40,7 @@ _SUBPACKAGES = (
     "exceptions",
     "metrics",
     "model_selection",
+    "reporting",
     "testing",
 )
 
