@@ -10,8 +10,11 @@ from conclust.cli._methods import METHODS, Method, available, why_not
 # With fewer statements than this held-out shares are noise.
 FEW = 20
 N_SPLITS = 5
-# Shares of held-out statements closer than this are the same; then the word given is kept.
+# Shares of held-out statements closer than this are the same.
 AS_GOOD = 0.01
+# If weighing does as well and breaks more of what it was told than this, some of it may be wrong.
+FEW_BROKEN = 0.02
+NAN = float("nan")
 # Rows looked at while choosing: all that statements name, and others up to this many.
 MAX_ROWS = 20_000
 MAX_CLUSTERS = 10
@@ -23,6 +26,7 @@ class HeldOut(NamedTuple):
     score: float  # mean over folds of the share kept, must-links and others half each
     spread: float  # standard deviation over folds
     n_folds: int
+    broken: float  # share of the statements it was told that it breaks, mean
     seconds: float  # one fit, mean
     failed: str  # why there is no score, or ""
 
@@ -80,7 +84,7 @@ def held_out(
     from conclust import constraint_satisfaction_scorer
     from conclust.exceptions import ConclustError
 
-    scores, seconds = [], []
+    scores, broken, seconds = [], [], []
     for train, test in splits:
         began = time.perf_counter()
         try:
@@ -91,15 +95,17 @@ def held_out(
                 )
         except (ConclustError, ValueError, np.linalg.LinAlgError, MemoryError) as error:
             reason = str(error).strip().split("\n")[0] or type(error).__name__
-            return HeldOut(float("nan"), float("nan"), len(splits), float("nan"), reason)
+            return HeldOut(NAN, NAN, len(splits), NAN, NAN, reason)
         seconds.append(time.perf_counter() - began)
         scores.append(constraint_satisfaction_scorer(estimator, constraints[test]))
+        broken.append(1 - constraints[train].satisfied(estimator.labels_).mean())
         if on_fold is not None:
             on_fold()
     return HeldOut(
         float(np.mean(scores)),
         float(np.std(scores)),
         len(splits),
+        float(np.mean(broken)),
         float(np.mean(seconds)),
         "",
     )
@@ -177,22 +183,36 @@ def choose_method(X: Any, constraints: Any, n_clusters: int, seed: int) -> Choic
     if not splits:
         reasons.append("The statements all hang together and can all hold, so they are all kept.")
         return Choice(hard, reasons)
-    scores = {m.name: held_out(m, small, said, n_clusters, seed, splits) for m in (hard, soft)}
-    kept_hard, kept_soft = scores[hard.name].score, scores[soft.name].score
-    figures = (
-        f"(keeping all: {kept_hard:.0%} of the held-out statements hold; weighing: {kept_soft:.0%})"
-    )
-    if not kept_hard >= kept_soft - AS_GOOD:  # also when the hard method failed
-        reasons.append(
-            "The statements can all hold, but some seem wrong: a method that weighs them predicts "
-            f"held-out ones better {figures}."
+    all_kept = held_out(hard, small, said, n_clusters, seed, splits)
+    weighed = held_out(soft, small, said, n_clusters, seed, splits)
+    return Choice(*_hard_or_soft(hard, soft, all_kept, weighed, reasons))
+
+
+def _hard_or_soft(
+    hard: Method, soft: Method, all_kept: HeldOut, weighed: HeldOut, reasons: list[str]
+) -> tuple[Method, list[str]]:
+    """Keep all statements unless held-out ones, or those a soft method breaks, speak against it."""
+    shares = f"({all_kept.score:.0%} of them hold; weighing statements: {weighed.score:.0%})"
+    if all_kept.score > weighed.score + AS_GOOD:
+        why = f"The statements can all hold, and keeping all predicts held-out ones best {shares}."
+        return hard, [*reasons, why]
+    if not all_kept.score >= weighed.score - AS_GOOD:  # also when the hard method failed
+        why = (
+            "The statements can all hold, but some seem wrong: keeping all predicts held-out ones "
+            f"worse {shares}."
         )
-        return Choice(soft, reasons)
-    reasons.append(
-        "The statements can all hold, and keeping all of them predicts held-out ones at least as "
-        f"well {figures}."
+        return soft, [*reasons, why]
+    if weighed.broken > FEW_BROKEN:
+        why = (
+            f"The statements can all hold, but some seem wrong: weighing them breaks "
+            f"{weighed.broken:.0%} and predicts held-out ones as well as keeping all does {shares}."
+        )
+        return soft, [*reasons, why]
+    why = (
+        "The statements can all hold and fit the data: keeping all predicts held-out ones as well "
+        f"as weighing does {shares}."
     )
-    return Choice(hard, reasons)
+    return hard, [*reasons, why]
 
 
 def _for_relative(
@@ -245,13 +265,16 @@ def choose_n_clusters(X: Any, constraints: Any, seed: int, method: Method | None
         return KCurve([], 1, "", "There are too few rows for more than one cluster.")
     allowed = [p for p in points if p.feasible and np.isfinite(p.score)] or points
     best = max(allowed, key=lambda p: p.score)
-    error = best.spread / np.sqrt(len(splits)) if splits else 0.0
-    chosen = next(p for p in allowed if p.score >= best.score - error)
+    if splits:
+        error = best.spread / np.sqrt(len(splits))
+        chosen = next(p for p in allowed if p.score >= best.score - error)
+    else:  # two far groups of groups are stable, too: the finest of the most stable
+        chosen = next(p for p in allowed[::-1] if p.score >= best.score - AS_GOOD)
     measure = "held-out statements kept" if splits else "stability (adjusted Rand index)"
     why = (
         "the fewest clusters within one standard error of the best"
         if splits
-        else "the most stable under resampling; too few statements of both kinds to hold out"
+        else "the most that stay under resampling; too few statements of both kinds to hold out"
     )
     return KCurve(points, chosen.n_clusters, measure, f"{chosen.n_clusters} clusters: {why}.")
 

@@ -131,6 +131,7 @@ def rank(
                     "class": method.class_name,
                     "score": result.score,
                     "spread": result.spread,
+                    "told_broken": result.broken,
                     "seconds": result.seconds,
                     "note": result.failed or ("is told nothing" if not method.kinds else ""),
                 }

@@ -3,6 +3,7 @@
 import importlib
 import os
 import sys
+import traceback
 from typing import Any
 
 import click
@@ -47,8 +48,10 @@ class _Commands(click.Group):
             sys.exit(0)
         except Exception as error:
             # Bad input is a message and exit code 2; anything else is a bug and shows its trace.
-            if wants_trace(ctx) or not _is_about_input(error):
+            if not _is_about_input(error):
                 raise
+            if wants_trace(ctx):
+                traceback.print_exc()
             click.echo(f"Error: {_message(error)}", err=True)
             sys.exit(2)
 
