@@ -100,6 +100,14 @@ def test_bad_input(tmp_path):
     assert_bad_input(run("check", "--constraints", path, "-k", 0), "-k")
 
 
+def test_names_that_are_no_text(tmp_path):
+    path = tmp_path / "l.json"
+    path.write_text(
+        '{"version": 1, "must_link": [["a", "\\ud800"]], "cannot_link": [["a", "\\ud800"]]}'
+    )
+    assert_bad_input(run("check", "--constraints", path), "not text")
+
+
 def test_relative_statements_and_json_files(tmp_path):
     path = tmp_path / "l.json"
     path.write_text('{"version": 1, "relative": [["a", "b", "c"]], "apart": [["a", "c", 7]]}')

@@ -65,7 +65,7 @@ def _is_about_input(error: Exception) -> bool:
     from conclust.cli._errors import BadInput
     from conclust.exceptions import ConclustError
 
-    return isinstance(error, ConclustError | OSError | BadInput)
+    return isinstance(error, ConclustError | OSError | BadInput | UnicodeError)
 
 
 def _message(error: Exception) -> str:
@@ -73,6 +73,8 @@ def _message(error: Exception) -> str:
         return error.format_message()
     if isinstance(error, OSError) and error.strerror:
         return f"{error.filename}: {error.strerror}" if error.filename else error.strerror
+    if isinstance(error, UnicodeError):
+        return f"A name in the files is not text that can be written: {error}."
     return str(error)
 
 

@@ -307,7 +307,7 @@ def _cluster_section(facts: Facts) -> str:
         f'rows</caption><thead><tr><th scope="col">cluster</th><th scope="col">size</th>{sure}'
         f'<th scope="col">what stands out</th></tr></thead><tbody>{"".join(rows)}</tbody></table>'
     )
-    return _section("clusters", "Clusters", _wide(table, "Clusters"))
+    return _section("clusters", "Clusters", _wide(table, "Size and profile of each cluster"))
 
 
 def _swatch_inline(cluster: int) -> str:
