@@ -86,6 +86,11 @@ def test_a_row_is_found_by_name_and_a_cluster_by_keyboard(which, visit, request)
         assert page.locator(".points path.faded").count() == 2
     page.keyboard.press("Enter")
     assert button.get_attribute("aria-pressed") == "false"
+    switch = page.get_by_role("button", name="lines of broken statements")
+    switch.click()
+    assert switch.get_attribute("aria-pressed") == "false"
+    if which == "small_report":
+        assert page.locator("path.broken").get_attribute("visibility") == "hidden"
 
 
 def test_a_row_under_the_pointer_is_named(small_report, visit):

@@ -29,6 +29,9 @@ SHAPES = (
 )
 ID_BUDGET = 400_000  # bytes for the names of rows
 MAX_NAME = 40
+MAX_SHOWN_NAME = 80  # in tables
+N_ROWS = 20  # of a long table; the rest is folded away
+MANY_LINES = 100
 
 
 def page(facts: Facts) -> str:
@@ -85,7 +88,11 @@ def clean(value: Any) -> str:
 
 def named(value: Any) -> str:
     """A name of the user: its reading direction stays inside."""
-    return f"<bdi>{text(value)}</bdi>"
+    return f"<bdi>{text(_cut(clean(value), MAX_SHOWN_NAME))}</bdi>"
+
+
+def _cut(name: str, length: int) -> str:
+    return name if len(name) <= length else name[: length - 1] + "…"
 
 
 def _asset(name: str) -> str:
@@ -135,8 +142,14 @@ def _map_section(facts: Facts) -> str:
         f"cluster {c} ({size:,})</button></li>"
         for c, size in enumerate(facts.sizes)
     )
-    lines = ""
+    lines, switches = "", ""
     if drawing.n_kept or drawing.n_broken:
+        switches = "".join(
+            f'<li><button type="button" aria-pressed="true" data-lines="{sort}">'
+            f"lines of {sort} statements</button></li>"
+            for sort, n in (("kept", drawing.n_kept), ("broken", drawing.n_broken))
+            if n
+        )
         lines = (
             f" Lines are statements: {drawing.n_kept:,} kept (solid grey), "
             f"{drawing.n_broken:,} broken (dashed red)"
@@ -145,9 +158,11 @@ def _map_section(facts: Facts) -> str:
         if n_drawn < drawing.n_kept + drawing.n_broken:
             lines += f", {n_drawn:,} of them drawn"
         lines += "."
+    if switches:
+        switches = f'<ul class="legend" aria-label="Show statements">{switches}</ul>'
     tools = (
         '<div id="tools" hidden><ul class="legend" aria-label="Show one cluster">'
-        f'{legend}</ul><div class="find"><label for="find">Find a row:</label>'
+        f'{legend}</ul>{switches}<div class="find"><label for="find">Find a row:</label>'
         '<input id="find" type="search" autocomplete="off" spellcheck="false">'
         '<output id="told" for="find"></output></div></div>'
     )
@@ -190,13 +205,14 @@ def _svg(facts: Facts, summary: str, tags: list[tuple[int, int, str]]) -> str:
             f"M{x},{y}{shape}" for x, y in zip(drawing.x[inside], drawing.y[inside], strict=True)
         )
         paths.append(f'<path data-cluster="{cluster}" fill="{_colour(cluster)}" d="{marks}"/>')
+    many = " many" if len(drawing.kept) + len(drawing.broken) > MANY_LINES else ""
     words = "".join(f'<text class="tag" x="{x}" y="{y}">{name}</text>' for x, y, name in tags)
     return (
         f'<svg id="map" class="map" viewBox="0 0 {WIDTH} {HEIGHT}" role="img" '
         f'aria-labelledby="map-words"><title id="map-words">{text(summary)}</title>'
         f'<path class="kept" d="{_segments(drawing.kept)}"/>'
         f'<g class="points">{"".join(paths)}</g>'
-        f'<path class="broken" d="{_segments(drawing.broken)}"/>{words}'
+        f'<path class="broken{many}" d="{_segments(drawing.broken)}"/>{words}'
         '<circle id="ring" r="14" fill="none" stroke="#000" stroke-width="3" visibility="hidden"/>'
         "</svg>"
     )
@@ -280,7 +296,7 @@ def _json(data: Any) -> str:
 def _short_names(ids: Sequence[str]) -> list[str]:
     """Names cut so that all together stay within the budget."""
     for length in (MAX_NAME, 24, 12, 8):
-        names = [n if len(n) <= length else n[: length - 1] + "…" for n in ids]
+        names = [_cut(name, length) for name in ids]
         if len(_json(names)) <= ID_BUDGET:
             return names
     return [str(i) for i in range(len(ids))]
@@ -296,7 +312,9 @@ def _cluster_section(facts: Facts) -> str:
             f'<span class="bar" aria-hidden="true" style="width:{100 * size / largest:.0f}%;'
             f'background:{_colour(cluster)}"></span>'
         )
-        sure = f'<td class="n">{facts.confidence[cluster]:.2f}</td>' if facts.confidence else ""
+        sure = ""
+        if facts.confidence:
+            sure = f'<td class="n sure">{facts.confidence[cluster]:.2f}</td>'
         rows.append(
             f'<tr><th scope="row">{_swatch_inline(cluster)} cluster {cluster}</th>'
             f"<td>{size:,} rows ({size / facts.n_samples:.0%}){bar}</td>{sure}<td>{what}</td></tr>"
@@ -371,7 +389,11 @@ def _violated(facts: Facts) -> str:
     if len(facts.violated) < facts.n_violated:
         more = f"<p>… and {facts.n_violated - len(facts.violated):,} more, in run.json.</p>"
     caption = "Broken statements, and the clusters their rows are in: are these statements right?"
-    return _table(caption, header, rows, {len(header) - 1}) + more
+    shown = _table(caption, header, rows[:N_ROWS], {len(header) - 1})
+    if len(rows) <= N_ROWS:
+        return shown + more
+    rest = _table("Further broken statements", header, rows[N_ROWS:], {len(header) - 1})
+    return f"{shown}<details><summary>{len(rows) - N_ROWS} more</summary>{rest}{more}</details>"
 
 
 def _whole(value: Any) -> Any:

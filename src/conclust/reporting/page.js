@@ -10,6 +10,7 @@
   const isCanvas = map.tagName === "CANVAS";
   let chosen = -1; // the row with a ring
   let shown = null; // the only cluster in full colour
+  const lines = { kept: true, broken: true }; // statements drawn
 
   const draw = () => {
     const ratio = window.devicePixelRatio || 1;
@@ -20,7 +21,7 @@
     map.height = Math.round(data.height * scale);
     const pen = map.getContext("2d");
     pen.scale(scale, scale);
-    const lines = (segments, colour, thick, dash) => {
+    const strokes = (segments, colour, thick, dash) => {
       pen.strokeStyle = colour;
       pen.lineWidth = thick;
       pen.setLineDash(dash);
@@ -29,8 +30,9 @@
       pen.stroke();
       pen.setLineDash([]);
     };
-    const thin = Math.max(1, (1.2 * ratio) / scale);
-    lines(data.kept, "rgba(107,119,137,.7)", thin, []);
+    const pixel = ratio / scale; // one pixel of the screen
+    const many = data.kept.length + data.broken.length > 100;
+    if (lines.kept) strokes(data.kept, "rgba(107,119,137,.5)", pixel, []);
     const shapes = data.shapes.map((d) => new Path2D(d));
     for (let i = 0; i < data.x.length; i++) {
       const label = data.labels[i];
@@ -42,8 +44,12 @@
       pen.restore();
     }
     pen.globalAlpha = 1;
-    lines(data.broken, "#b3001b", 2 * thin, [9, 4]);
-    pen.font = "700 " + Math.max(22, 13 * ratio / scale) + "px system-ui, sans-serif";
+    if (lines.broken) {
+      pen.globalAlpha = many ? 0.6 : 1;
+      strokes(data.broken, "#b3001b", (many ? 1.1 : 2) * pixel, [6 * pixel, 3 * pixel]);
+      pen.globalAlpha = 1;
+    }
+    pen.font = "700 " + Math.max(22, 13 * pixel) + "px system-ui, sans-serif";
     pen.textAlign = "center";
     pen.textBaseline = "middle";
     pen.lineWidth = 5;
@@ -62,6 +68,9 @@
 
   const refresh = () => {
     if (isCanvas) { draw(); return; }
+    for (const sort of ["kept", "broken"]) {
+      map.querySelector("path." + sort).setAttribute("visibility", lines[sort] ? "visible" : "hidden");
+    }
     for (const path of map.querySelectorAll(".points path")) {
       path.classList.toggle("faded", shown !== null && Number(path.dataset.cluster) !== shown);
     }
@@ -94,13 +103,23 @@
   map.addEventListener("pointermove", (event) => choose(nearest(event)));
   map.addEventListener("pointerdown", (event) => choose(nearest(event)));
 
-  for (const button of document.querySelectorAll(".legend button")) {
+  const clusters = document.querySelectorAll("button[data-cluster]");
+  for (const button of clusters) {
     button.addEventListener("click", () => {
       const cluster = Number(button.dataset.cluster);
       shown = shown === cluster ? null : cluster;
-      for (const other of document.querySelectorAll(".legend button")) {
+      for (const other of clusters) {
         other.setAttribute("aria-pressed", String(Number(other.dataset.cluster) === shown));
       }
+      refresh();
+    });
+  }
+
+  for (const button of document.querySelectorAll("button[data-lines]")) {
+    button.addEventListener("click", () => {
+      const sort = button.dataset.lines;
+      lines[sort] = !lines[sort];
+      button.setAttribute("aria-pressed", String(lines[sort]));
       refresh();
     });
   }
