@@ -15,8 +15,8 @@ from conclust.cli._options import (
     PATH,
     ClusterCount,
     common_options,
-    folder_for,
     on_terminal,
+    output_folder,
     plain,
     say,
     seed_option,
@@ -110,9 +110,9 @@ def command(
         check_n_clusters(int(n_clusters), len(job.table))
     with about("--map"):
         check_projection(projection, len(job.table))
-    folder = folder_for(output if output is not None else Path(f"{data.stem}-clusters"))
-    found = run(job, n_clusters, method, given, seed, quiet=as_json)
-    record = write(folder, job, found, seed, projection, model)
+    with output_folder(output or Path(f"{data.stem}-clusters")) as folder:
+        found = run(job, n_clusters, method, given, seed, quiet=as_json)
+        record = write(folder, job, found, seed, projection, model)
     if as_json:
         show_json(record)
     else:
@@ -224,7 +224,9 @@ def write(
         cells.append([round(float(c), 4) for c in confidence])
     files = ["labels.csv", "report.html", "run.json"]
     n_guarded = write_rows(folder / "labels.csv", header, list(zip(*cells, strict=True)))
-    if model is not False:
+    if model is False:
+        (folder / "model.skops").unlink(missing_ok=True)  # of an earlier run: other labels
+    else:
         told = _write_model(folder / "model.skops", job, found, required=bool(model))
         if told:
             found["warnings"].append(told)

@@ -13,8 +13,8 @@ from conclust.cli._options import (
     PATH,
     ClusterCount,
     common_options,
-    folder_for,
     on_terminal,
+    output_folder,
     printed_table,
     say,
     seed_option,
@@ -90,11 +90,11 @@ def command(
         say(curve.reason, quiet=as_json)
     k = int(n_clusters)
     check_n_clusters(k, len(job.table))
-    folder = None if output is None else folder_for(output)
-    found = rank(job.X, job.constraints, k, wanted, folds, seed)
-    found = {"data": str(data), "n_rows": len(job.table), "preparation": job.notes, **found}
-    if folder is not None:
-        found["files"] = _write(folder, job, found, k, seed)
+    with contextlib.nullcontext() if output is None else output_folder(output) as folder:
+        ranked = rank(job.X, job.constraints, k, wanted, folds, seed)
+        found = {"data": str(data), "n_rows": len(job.table), "preparation": job.notes, **ranked}
+        if folder is not None:
+            found["files"] = _write(folder, job, found, k, seed)
     if as_json:
         show_json(found)
     else:

@@ -9,7 +9,7 @@ from conclust.cli._methods import METHODS, available
 from conclust.cli._options import (
     PATH,
     common_options,
-    folder_for,
+    output_folder,
     printed_table,
     say,
     seed_option,
@@ -29,9 +29,9 @@ FOLDER = Path("conclust-demo")
 @common_options
 def command(output: Path, seed: int, as_json: bool) -> None:
     """Cluster embedded data with and without constraints and show the difference."""
-    folder = folder_for(output)
-    rows = run(seed)
-    write(folder, seed)
+    with output_folder(output) as folder:
+        rows = run(seed)
+        write(folder, seed)
     if as_json:
         show_json(rows)
         return

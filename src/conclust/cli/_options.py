@@ -1,8 +1,9 @@
 """Options that several commands share, and how they speak."""
 
+import contextlib
 import json
 import sys
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
 
@@ -132,8 +133,24 @@ def printed_table(header: list[str], rows: list[list[str]]) -> str:
     )
 
 
-def folder_for(path: Path) -> Path:
-    """Make the output folder, or say why not, before any work is done."""
+@contextlib.contextmanager
+def output_folder(path: Path) -> Iterator[Path]:
+    """Make the output folder, or say why not, before any work is done.
+
+    A folder made here goes again if the work fails before anything is written.
+    """
+    is_new = not path.exists()
+    _make_writable(path)
+    try:
+        yield path
+    except BaseException:
+        if is_new:
+            with contextlib.suppress(OSError):  # not empty: what is there is whole
+                path.rmdir()
+        raise
+
+
+def _make_writable(path: Path) -> None:
     import tempfile
 
     if path.exists() and not path.is_dir():
@@ -146,4 +163,3 @@ def folder_for(path: Path) -> Path:
         raise BadInput(
             f"{path} cannot be written to ({error.strerror}); name another folder with -o."
         ) from error
-    return path
