@@ -43,9 +43,8 @@ def main():
                     for key, labels in (*found.items(), ("auto", found[taken])):
                         scores[key].append(adjusted_rand_score(y, labels))
             mean = [np.mean(scores[key]) for key in ("cop-kmeans", "pckmeans", "auto")]
-            print(
-                f"{name:7} {wrong:5.0%}  {mean[0]:11.2f}  {mean[1]:8.2f}  {mean[2]:.2f}   {dict(chosen)}"
-            )
+            figures = f"{mean[0]:11.2f}  {mean[1]:8.2f}  {mean[2]:.2f}"
+            print(f"{name:7} {wrong:5.0%}  {figures}   {dict(chosen)}", flush=True)
 
 
 if __name__ == "__main__":

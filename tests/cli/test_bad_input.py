@@ -210,6 +210,20 @@ def test_a_bad_parameter(cluster):
     assert_bad_input(cluster(None, *options, "--set", "rho=-1"), "rho")
     assert_bad_input(cluster(None, *options, "--set", "nonsense=1"), "nonsense")
     assert_bad_input(cluster(None, *options, "--set", "novalue"), "NAME=VALUE")
+    assert_bad_input(cluster(None, *options, "--set", "n_clusters=4"), "use -k")
+
+
+def test_a_method_that_is_not_there_or_does_not_fit(cluster, monkeypatch):
+    from conclust.cli._methods import METHODS, PAIRS, Method
+
+    options = ("--id-col", "key", "-k", 3, "--method", "bckm")
+    monkeypatch.setitem(METHODS, "bckm", Method("bckm", "NotYetWritten", PAIRS, ""))
+    assert_bad_input(cluster(None, *options), "has no NotYetWritten", "pckmeans")
+    assert_bad_input(cluster(None, "--method", "nonsense"), "'nonsense'")
+    links = cluster.folder / "relative.csv"
+    write(links, ["a", "b", "c", "type"], [["r00", "r01", "r10", "relative"]])
+    result = cluster(None, "--id-col", "key", "-k", 3, "--method", "ckm", links=links)
+    assert_bad_input(result, "no relative statements")
 
 
 def test_debug_shows_the_trace(cluster):

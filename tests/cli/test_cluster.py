@@ -166,6 +166,21 @@ def test_mixed_columns_are_prepared_aloud(tmp_path):
     assert "colour, member: each value a column of 0 and 1" in result.stdout
 
 
+def test_columns_that_name_rows_are_not_clustered_by(tmp_path):
+    frame = pd.DataFrame(
+        {"number": range(1, 13), "name": [f"n{i}" for i in range(12)], "x": [0.0, 9.0] * 6}
+    )
+    frame.to_csv(tmp_path / "t.csv", index=False)
+    result = run("cluster", tmp_path / "t.csv", "-k", 2, "-o", tmp_path / "o")
+    assert "name is left out: 12 different values" in result.stdout
+    assert "number counts the rows; if it is an id" in result.stdout
+    pytest.importorskip("pyarrow")
+    frame.set_index("name").to_parquet(tmp_path / "t.parquet")
+    result = run("cluster", tmp_path / "t.parquet", "--id-col", "name", "-k", 2,
+                 "-o", tmp_path / "o")  # fmt: skip
+    assert [row["id"] for row in read(tmp_path / "o" / "labels.csv")] == frame["name"].tolist()
+
+
 def test_text_columns_are_clustered_by_words(tmp_path):
     texts = ["cats and dogs and pets", "a dog and a cat at home"] * 8
     texts += ["stocks rise on the market", "market falls, stocks too"] * 8

@@ -239,4 +239,8 @@ def test_other_maps():
 def test_a_hundred_clusters(tmp_path):
     X = np.random.RandomState(0).normal(size=(300, 3))
     write_report(tmp_path / "r.html", X, np.arange(300) % 100)
-    assert "cluster 99 (3)" in (tmp_path / "r.html").read_text(encoding="utf-8")
+    content = (tmp_path / "r.html").read_text(encoding="utf-8")
+    assert "cluster 39 (3)" in content
+    assert "cluster 99</th>" in content
+    write_report(tmp_path / "r.html", X, np.arange(300))
+    assert "… and 100 smaller clusters" in (tmp_path / "r.html").read_text(encoding="utf-8")

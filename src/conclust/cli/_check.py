@@ -9,6 +9,7 @@ import click
 from conclust.cli._errors import BadInput
 from conclust.cli._options import PATH, common_options, say, seed_option, show_json, table_options
 
+MAX_DENSE = 100_000_000  # numbers; a larger sparse matrix is not written out for these figures
 N_SHOWN = 50  # conflicts printed; all of them are in the JSON
 
 
@@ -110,7 +111,10 @@ def usefulness(X: Any, constraints: Any, n_clusters: int | None, seed: int) -> d
     """Informativeness and coherence."""
     from conclust import constraint_quality
 
-    X = X.toarray() if hasattr(X, "toarray") else X
+    if hasattr(X, "toarray"):
+        if X.shape[0] * X.shape[1] > MAX_DENSE:
+            return {}
+        X = X.toarray()
     quality = constraint_quality(X, constraints, n_clusters=n_clusters, random_state=seed)
     return {"informativeness": quality.informativeness, "coherence": quality.coherence}
 

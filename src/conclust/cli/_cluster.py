@@ -336,11 +336,16 @@ def _write_model(path: Path, job: "Job", found: dict[str, Any], required: bool) 
         steps.insert(0, ("prepare", job.prepared.transformer))
     try:
         conclust.save(Pipeline(steps), path)
-    except MissingExtraError as error:
-        if required:
-            raise
+    except OSError:
+        raise
+    except Exception as error:  # skops is missing, or does not know something the method holds
         path.unlink(missing_ok=True)  # of an earlier run: it would not belong to these labels
-        return f"No model.skops: {error}"
+        if required and isinstance(error, MissingExtraError):
+            raise
+        reason = str(error) if isinstance(error, MissingExtraError) else f"skops says: {error}"
+        if required:
+            raise BadInput(f"--model: {reason}") from error
+        return f"No model.skops: {reason}"
     return ""
 
 

@@ -80,6 +80,10 @@ def _set_debug(ctx: click.Context, param: Any, value: bool) -> None:
 seed_option = click.option("--seed", default=0, show_default=True, help="Of every random choice.")
 
 
+# Parameters with an option of their own.
+OPTIONS_OF = {"n_clusters": "-k", "n_components": "-k", "random_state": "--seed"}
+
+
 def settings_of(given: tuple[str, ...]) -> dict[str, Any]:
     """``--set n_estimators=20`` as a dict; values are read as JSON, else as text."""
     settings: dict[str, Any] = {}
@@ -87,6 +91,8 @@ def settings_of(given: tuple[str, ...]) -> dict[str, Any]:
         name, separator, value = item.partition("=")
         if not separator or not name:
             raise BadInput(f"--set takes NAME=VALUE; got {item!r}.")
+        if name in OPTIONS_OF:
+            raise BadInput(f"--set {name}: use {OPTIONS_OF[name]} instead.")
         try:
             settings[name] = json.loads(value)
         except json.JSONDecodeError:

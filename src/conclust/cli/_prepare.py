@@ -124,10 +124,11 @@ def _sort_columns(
             if n_levels == 1 and len(values) == len(column):
                 constant.append(name)
                 continue
-            if n_levels > MAX_LEVELS and name not in asked:
+            if name not in asked and n_levels > min(MAX_LEVELS, len(values) - 1):
+                example = str(values.iloc[0])[:30]
                 reason = (
-                    f"{n_levels} different values, such as {str(values.iloc[0])[:30]!r}; "
-                    "name it in --columns or --text-col to use it"
+                    f"{n_levels} different values, such as {example!r}; name it in --id-col, "
+                    "--columns or --text-col to use it"
                 )
             else:
                 categories.append(name)
@@ -136,6 +137,8 @@ def _sort_columns(
             continue
         else:
             numbers.append(name)
+            if name not in asked and _counts_rows(column):
+                notes.append(f"{name} counts the rows; if it is an id, name it with --id-col.")
         if reason:
             left_out.append(name)
             notes.append(f"{name} is left out: {reason}.")
@@ -143,6 +146,15 @@ def _sort_columns(
         verb = "is" if len(constant) == 1 else "are"
         notes.append(f"{_listed(constant)} {verb} left out: the same value in every row.")
     return numbers, categories, left_out + constant, notes
+
+
+def _counts_rows(column: Any) -> bool:
+    """Whether a column is 0, 1, 2, … or 1, 2, 3, …."""
+    import numpy as np
+
+    if column.dtype.kind not in "iu" or len(column) < 3:
+        return False
+    return column.iloc[0] in (0, 1) and bool((np.diff(column.to_numpy()) == 1).all())
 
 
 def _refuse_infinite(table: "Table", numbers: list[str]) -> None:

@@ -90,7 +90,7 @@ def read_table(
     if suffix in (".npy", ".npz"):
         matrix, frame, ids = _read_arrays(path)
     elif suffix == ".parquet":
-        frame = _read_parquet(path)
+        frame = _read_parquet(path, [id_col, *(columns or ()), *(text_col or ())])
     else:
         frame = _read_text(path, separator, id_col, notes)
     if matrix is not None:
@@ -278,7 +278,7 @@ def _decimal_commas(frame: "pd.DataFrame", id_col: str | None, notes: list[str])
     return frame
 
 
-def _read_parquet(path: Path) -> "pd.DataFrame":
+def _read_parquet(path: Path, wanted: list[str | None]) -> "pd.DataFrame":
     import pandas as pd
 
     try:
@@ -289,7 +289,7 @@ def _read_parquet(path: Path) -> "pd.DataFrame":
         text = str(error).strip().split("\n")[0][:200]
         raise BadInput(f"{path.name} is not a Parquet file: {text}") from error
     frame.columns = frame.columns.astype(str)
-    if frame.index.name is not None and frame.index.name not in frame.columns:
+    if frame.index.name in wanted and frame.index.name not in frame.columns:
         frame = frame.reset_index()  # the index is where pandas keeps ids
     return frame.reset_index(drop=True)
 

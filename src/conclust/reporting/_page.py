@@ -32,6 +32,7 @@ MAX_NAME = 40
 MAX_SHOWN_NAME = 80  # in tables
 N_ROWS = 20  # of a long table; the rest is folded away
 MANY_LINES = 100
+N_LEGEND, N_PROFILES = 40, 200  # clusters, the largest, in the legend and in the table
 
 
 def page(facts: Facts) -> str:
@@ -141,6 +142,7 @@ def _map_section(facts: Facts) -> str:
         f'<li><button type="button" aria-pressed="false" data-cluster="{c}">{_swatch(c)}'
         f"cluster {c} ({size:,})</button></li>"
         for c, size in enumerate(facts.sizes)
+        if c in _largest(facts, N_LEGEND)
     )
     lines, switches = "", ""
     if drawing.n_kept or drawing.n_broken:
@@ -305,7 +307,9 @@ def _short_names(ids: Sequence[str]) -> list[str]:
 def _cluster_section(facts: Facts) -> str:
     largest = max(facts.sizes, default=1) or 1
     rows = []
-    for cluster, (size, phrases) in enumerate(zip(facts.sizes, facts.phrases, strict=True)):
+    shown = _largest(facts, N_PROFILES)
+    for cluster in sorted(shown):
+        size, phrases = facts.sizes[cluster], facts.phrases[cluster]
         listed = "".join(f"<li>{text(p)}</li>" for p in phrases)
         what = f"<ul>{listed}</ul>" if phrases else '<span class="soft">nothing stands out</span>'
         bar = (
@@ -325,7 +329,16 @@ def _cluster_section(facts: Facts) -> str:
         f'rows</caption><thead><tr><th scope="col">cluster</th><th scope="col">size</th>{sure}'
         f'<th scope="col">what stands out</th></tr></thead><tbody>{"".join(rows)}</tbody></table>'
     )
-    return _section("clusters", "Clusters", _wide(table, "Size and profile of each cluster"))
+    n_more = facts.n_clusters - len(shown)
+    more = f"<p>… and {n_more:,} smaller clusters.</p>" if n_more else ""
+    body = _wide(table, "Size and profile of each cluster") + more
+    return _section("clusters", "Clusters", body)
+
+
+def _largest(facts: Facts, n: int) -> set[int]:
+    """The largest clusters."""
+    order = sorted(range(facts.n_clusters), key=lambda c: (-facts.sizes[c], c))
+    return set(order[:n])
 
 
 def _swatch_inline(cluster: int) -> str:
