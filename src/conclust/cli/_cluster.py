@@ -139,7 +139,7 @@ def run(
             others = ", ".join(available())
             raise BadInput(f"--method {method_name}: {reason}. Methods: auto, {others}.")
     if n_clusters == "auto":
-        curve = choose_n_clusters(X, constraints, seed, asked)
+        curve = choose_n_clusters(X, constraints, seed)
         n_clusters = curve.chosen
         say(f"{curve.reason}", quiet=quiet)
     k = int(n_clusters)
