@@ -56,6 +56,7 @@ def test_predict_with_other_columns_missing_values_and_new_words(tmp_path):
     result = run("predict", tmp_path / "o" / "model.skops", tmp_path / "new.csv", "--json")
     assert result.exit_code == 0, result.output
     assert len(json.loads(result.stdout)["label"]) == 2
+    assert "unknown categories" in result.stderr
 
 
 def test_predict_bad_input(blobs, model):

@@ -180,6 +180,11 @@ def test_conflicts_are_listed():
     assert "0 and 1 are both must-linked and cannot-linked." in content
 
 
+def test_long_conflicts_are_told_to_the_end():
+    sentence = "must-links join them: " + " – ".join(f"row {i}" for i in range(50)) + "."
+    assert "row 49." in page(facts(conflicts=[sentence]))
+
+
 def test_a_page_without_statements_history_or_names():
     content = page(facts())
     assert "No statements were given" in content

@@ -23,6 +23,7 @@ from conclust.cli._options import (
     settings_of,
     show_json,
     table_options,
+    working,
 )
 
 if TYPE_CHECKING:
@@ -112,7 +113,8 @@ def command(
         check_projection(projection, len(job.table))
     with output_folder(output or Path(f"{data.stem}-clusters")) as folder:
         found = run(job, n_clusters, method, given, seed, quiet=as_json)
-        record = write(folder, job, found, seed, projection, model)
+        with working("writing the report"):
+            record = write(folder, job, found, seed, projection, model)
     if as_json:
         show_json(record)
     else:
@@ -139,14 +141,16 @@ def run(
             others = ", ".join(available())
             raise BadInput(f"--method {method_name}: {reason}. Methods: auto, {others}.")
     if n_clusters == "auto":
-        curve = choose_n_clusters(X, constraints, seed)
+        with working("looking for the number of clusters"):
+            curve = choose_n_clusters(X, constraints, seed)
         n_clusters = curve.chosen
         say(f"{curve.reason}", quiet=quiet)
     k = int(n_clusters)
     if asked is not None:
-        method, reasons = asked, [f"{asked.name} as asked for: {asked.about}."]
+        method, reasons = asked, [f"As asked for: {asked.about}."]
     else:
-        method, reasons = choose_method(X, constraints, k, seed)
+        with working("choosing a method"):
+            method, reasons = choose_method(X, constraints, k, seed)
     say(f"Method: {method.name}. {' '.join(reasons)}", quiet=quiet)
     with about(f"--method {method.name}"):
         estimator = method.make(k, seed, verbose=on_terminal() and not quiet, **settings)
@@ -194,7 +198,8 @@ def confidence_of(estimator: Any, X: Any) -> Any:
             total += weight * profile[codes, labels]
         return total / together.weights.sum()
     if hasattr(estimator, "predict_proba"):
-        return estimator.predict_proba(X).max(axis=1)
+        # Of the row's own label, which statements may have moved away from the likeliest one.
+        return estimator.predict_proba(X)[np.arange(X.shape[0]), estimator.labels_]
     return None
 
 

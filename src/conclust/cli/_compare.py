@@ -20,6 +20,7 @@ from conclust.cli._options import (
     seed_option,
     show_json,
     table_options,
+    working,
 )
 
 
@@ -85,7 +86,8 @@ def command(
     if not job.constraints:
         raise BadInput(f"{links.name} holds no statements to compare methods by.")
     if n_clusters == "auto":
-        curve = choose_n_clusters(job.X, job.constraints, seed)
+        with working("looking for the number of clusters"):
+            curve = choose_n_clusters(job.X, job.constraints, seed)
         n_clusters = curve.chosen
         say(curve.reason, quiet=as_json)
     k = int(n_clusters)
@@ -180,7 +182,10 @@ def _progress(total: int) -> Iterator[tuple[Callable[[], None], Callable[[str], 
     from rich.console import Console
     from rich.progress import Progress
 
-    with Progress(console=Console(stderr=True), transient=True) as bar:
+    from conclust._progress import rate_column
+
+    columns = (*Progress.get_default_columns(), rate_column())
+    with Progress(*columns, console=Console(stderr=True), transient=True) as bar:
         task = bar.add_task("", total=total)
         yield (lambda: bar.advance(task)), (lambda name: bar.update(task, description=name))
 

@@ -94,6 +94,7 @@ METHODS = {
             "votes over random orders, one per member",
             parameters={"reorder": "run"},
         ),
+        Method("trust", "TrustEnsemble", PAIRS, "judges which statements to believe, then votes"),
         Method("gkmeans", "GeneralizedKMeans", PAIRS, "clusters of unequal size and shape"),
         Method(
             "gmm",

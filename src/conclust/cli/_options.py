@@ -123,6 +123,15 @@ def on_terminal() -> bool:
     return sys.stderr.isatty()
 
 
+def working(what: str) -> contextlib.AbstractContextManager[Any]:
+    """A sign of life on stderr, on a terminal only."""
+    if not on_terminal():
+        return contextlib.nullcontext()
+    from rich.console import Console
+
+    return Console(stderr=True).status(what)
+
+
 def say(text: str = "", *, quiet: bool = False) -> None:
     """Print for people; nothing where JSON is asked for."""
     if not quiet:

@@ -31,6 +31,7 @@ def command(
     """
     import csv
     import sys
+    import warnings
 
     import conclust
     from conclust.cli._table import guarded, read_table, write_rows
@@ -41,8 +42,11 @@ def command(
     if not hasattr(pipeline, "predict"):
         raise BadInput(f"{model.name} holds a {type(pipeline).__name__}, which cannot label rows.")
     table = read_table(data, id_col, separator=separator, min_rows=1)
-    with about(data.name):
+    with about(data.name), warnings.catch_warnings(record=True) as caught:
+        warnings.simplefilter("always")
         labels = pipeline.predict(rows_for(pipeline, table))
+    for text in dict.fromkeys(str(w.message).split("\n")[0] for w in caught):
+        click.echo(f"Note: {text}", err=True)
     names = table.names
     if as_json:
         show_json({"id": names, "label": labels})

@@ -30,6 +30,7 @@ SHAPES = (
 ID_BUDGET = 400_000  # bytes for the names of rows
 MAX_NAME = 40
 MAX_SHOWN_NAME = 80  # in tables
+MAX_SENTENCE = 1_000
 N_ROWS = 20  # of a long table; the rest is folded away
 MANY_LINES = 100
 N_LEGEND, N_PROFILES = 40, 200  # clusters, the largest, in the legend and in the table
@@ -87,9 +88,9 @@ def clean(value: Any) -> str:
     return _UNSEEN.sub("\N{REPLACEMENT CHARACTER}", whole)
 
 
-def named(value: Any) -> str:
+def named(value: Any, length: int = MAX_SHOWN_NAME) -> str:
     """A name of the user: its reading direction stays inside."""
-    return f"<bdi>{text(_cut(clean(value), MAX_SHOWN_NAME))}</bdi>"
+    return f"<bdi>{text(_cut(clean(value), length))}</bdi>"
 
 
 def _cut(name: str, length: int) -> str:
@@ -366,7 +367,7 @@ def _statement_section(facts: Facts) -> str:
         parts.append('<p class="good">Every statement is kept.</p>')
     if facts.priorities:
         rows = [
-            [named(sentence), f"{value:.3g}", _kept_word(kept)]
+            [named(sentence, MAX_SENTENCE), f"{value:.3g}", _kept_word(kept)]
             for sentence, value, kept in facts.priorities
         ]
         parts.append(
@@ -416,7 +417,9 @@ def _whole(value: Any) -> Any:
 def _conflict_section(facts: Facts) -> str:
     if not facts.conflicts:
         return ""
-    shown = "".join(f"<li>{named(sentence)}</li>" for sentence in facts.conflicts[:100])
+    shown = "".join(
+        f"<li>{named(sentence, MAX_SENTENCE)}</li>" for sentence in facts.conflicts[:100]
+    )
     more = (
         f"<p>… and {len(facts.conflicts) - 100:,} more.</p>" if len(facts.conflicts) > 100 else ""
     )
