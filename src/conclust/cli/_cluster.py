@@ -176,9 +176,11 @@ def run(
 
 
 def _for_the_user(warning: Any) -> bool:
+    from sklearn.exceptions import ConvergenceWarning
+
     from conclust.exceptions import ConclustWarning
 
-    return issubclass(warning.category, ConclustWarning)
+    return issubclass(warning.category, ConclustWarning | ConvergenceWarning)
 
 
 def confidence_of(estimator: Any, X: Any) -> Any:

@@ -244,7 +244,7 @@ def _n_components(column: Any) -> int:
     from sklearn.feature_extraction.text import TfidfVectorizer
 
     with about(f"column {column.name}"):
-        words = TfidfVectorizer(max_features=MAX_TERMS).fit(column.fillna("").astype(str))
+        words = TfidfVectorizer(max_features=MAX_TERMS).fit(_as_text(column))
     return max(1, min(N_TEXT, len(column) - 1, len(words.vocabulary_) - 1))
 
 
@@ -252,7 +252,11 @@ def fill_texts(frame: "pd.DataFrame", texts: list[str]) -> "pd.DataFrame":
     """Missing texts as empty ones; the frame itself is left alone."""
     if not texts:
         return frame
-    return frame.assign(**{name: frame[name].fillna("").astype(str) for name in texts})
+    return frame.assign(**{name: _as_text(frame[name]) for name in texts})
+
+
+def _as_text(column: Any) -> Any:
+    return column.astype(object).where(column.notna(), "").astype(str)
 
 
 def _count(names: list[str], what: str) -> str:

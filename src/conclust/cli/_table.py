@@ -181,7 +181,10 @@ def _read_text(
             notes.append("Columns are separated by semicolons.")
     if len(separator) != 1:
         raise BadInput(f"--separator must be one character; got {separator!r}.")
-    names = [name.strip() for name in next(csv.reader([header], delimiter=separator), [])]
+    try:
+        names = [name.strip() for name in next(csv.reader([header], delimiter=separator), [])]
+    except csv.Error as error:
+        raise BadInput(f"{path.name} line 1 is no header: {error}.") from error
     if len(names) > MAX_COLUMNS:  # before anything else is read
         _check_sizes(path, (2, len(names)), 2, MAX_COLUMNS)
     _check_header(path, names)
@@ -221,7 +224,7 @@ def _header(path: Path) -> str:
     if b"\0" in line:
         raise BadInput(f"{path.name} is not a text file.")
     try:
-        text = line.decode("utf-8-sig").strip("\r\n")
+        text = line.decode("utf-8-sig").strip("\r\n").split("\r")[0]  # old Macs end lines so
     except UnicodeDecodeError as error:
         raise BadInput(
             f"{path.name} line 1 is not UTF-8; save the file with the encoding UTF-8."

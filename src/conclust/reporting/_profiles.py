@@ -140,7 +140,8 @@ def _terms(column: Any, labels: Any, n_clusters: int) -> list[list[str]]:
 
     vectorizer = TfidfVectorizer(max_features=MAX_TERMS, stop_words="english", sublinear_tf=True)
     try:
-        weights = vectorizer.fit_transform(column.fillna("").astype(str))
+        words = column.astype(object).where(column.notna(), "").astype(str)
+        weights = vectorizer.fit_transform(words)
     except ValueError:  # only stop words
         return [[] for _ in range(n_clusters)]
     terms = vectorizer.get_feature_names_out()
