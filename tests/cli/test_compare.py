@@ -45,6 +45,7 @@ def test_the_table_and_the_report(many):
     assert result.exit_code == 0, result.output
     assert "Share of held-out statements kept, 5 folds over 30 statements" in result.stdout
     assert "is told nothing" in result.stdout
+    assert "these statements say little" in result.stdout  # three far groups need no telling
     assert [row["method"] for row in read(out / "compare.csv")][-1] == "kmeans"
     page = (out / "report.html").read_text(encoding="utf-8")
     assert "Comparison of methods" in page

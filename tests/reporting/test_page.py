@@ -180,6 +180,13 @@ def test_conflicts_are_listed():
     assert "0 and 1 are both must-linked and cannot-linked." in content
 
 
+def test_only_priorities_that_stand_out_are_listed():
+    known = Constraints([(0, 2), (0, 1)], [(0, 3)])
+    said = facts(constraints=known, priorities=[0.1, 0.8, 0.1])
+    assert said.priorities == [("must-link: 0, 1", 0.8, False)]
+    assert facts(constraints=known, priorities=[0.2, 0.2, 0.2]).priorities == []
+
+
 def test_long_conflicts_are_told_to_the_end():
     sentence = "must-links join them: " + " – ".join(f"row {i}" for i in range(50)) + "."
     assert "row 49." in page(facts(conflicts=[sentence]))

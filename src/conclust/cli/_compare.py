@@ -151,8 +151,21 @@ def rank(
         "n_folds": len(splits),
         "best": ranking[0]["method"] if done else None,
         "ranking": ranking,
+        "note": _note(ranking),
         "skipped": skipped,
     }
+
+
+def _note(ranking: list[dict[str, Any]]) -> str:
+    """Whether telling statements helped at all."""
+    baseline = next((r for r in ranking if r["class"] == "KMeans" and r["rank"]), None)
+    best = ranking[0]
+    if baseline is None or best is baseline or best["score"] - baseline["score"] > best["spread"]:
+        return ""
+    return (
+        f"k-means, which is told nothing, is within the spread of the best ({best['method']}): "
+        "these statements say little that the data do not, or are too few to tell methods apart."
+    )
 
 
 def _candidates(
@@ -202,7 +215,8 @@ def _write(folder: Path, job: Any, found: dict[str, Any], k: int, seed: int) -> 
     result = run(job, k, found["best"], {}, seed, quiet=True)
     result["reasons"] = [
         f"{found['best']} keeps most of the held-out statements "
-        f"({found['ranking'][0]['score']:.0%}, {found['n_folds']} folds)."
+        f"({found['ranking'][0]['score']:.0%}, {found['n_folds']} folds).",
+        found["note"],
     ]
     record = write(folder, job, result, seed, comparison=found["ranking"])
     return ["compare.csv", *record["files"]]
@@ -227,6 +241,8 @@ def _print(found: dict[str, Any]) -> None:
         for row in found["ranking"]
     ]
     say(printed_table(["", "method", "kept", "spread", "seconds", ""], rows))
+    if found["note"]:
+        say(f"\n{found['note']}")
     for each in found["skipped"]:
         say(f"not compared: {each['method']}: {each['reason']}")
     if "files" in found:

@@ -15,6 +15,7 @@ if TYPE_CHECKING:
 
 N_BROKEN = 200  # broken statements listed
 N_PRIORITIES = 15
+STANDS_OUT = 1.05  # times the median
 # The number of a record that the curve shows, the first that it has.
 CURVES = ("objective", "loss", "inertia", "error", "log_likelihood")
 
@@ -30,6 +31,7 @@ class Curve:
     y: list[float]
     spread: list[float] = field(default_factory=list)
     marked: float | None = None  # the x chosen
+    note: str = ""
 
 
 @dataclass(frozen=True)
@@ -146,7 +148,9 @@ def _ranked(
         if values is None or len(values) != len(constraints) or not len(constraints):
             continue
         values = np.asarray(values)
-        order = np.argsort(-values, kind="stable")[:N_PRIORITIES]
+        # Most statements share one value; only those above it say something.
+        stands_out = np.flatnonzero(values > STANDS_OUT * np.median(values))
+        order = stands_out[np.argsort(-values[stands_out], kind="stable")][:N_PRIORITIES]
         return [(_sentence(constraints, i), float(values[i]), bool(kept[i])) for i in order], title
     return [], ""
 
@@ -179,11 +183,12 @@ def _k_curve(curve: Any) -> Curve | None:
         return None
     points = [p for p in curve.points if np.isfinite(p.score)]
     return Curve(
-        f"How many clusters? {curve.reason}",
+        "How many clusters?",
         "number of clusters",
         curve.measure,
         [float(p.n_clusters) for p in points],
         [p.score for p in points],
         [p.spread for p in points],
         float(curve.chosen),
+        curve.reason,
     )

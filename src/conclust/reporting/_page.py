@@ -524,7 +524,7 @@ def _curve_section(curve: Curve) -> str:
     svg = _curve_svg(curve, low, high, words)
     table = _table(f"The same as numbers: {curve.y_label}", header, rows[:300], {0, 1, 2})
     body = (
-        f"<figure>{svg}<figcaption>{text(words)}</figcaption></figure>"
+        f"<figure>{svg}<figcaption>{text(f'{curve.note} {words}.'.strip())}</figcaption></figure>"
         f"<details><summary>The same as a table</summary>{table}</details>"
     )
     return _section(name, text(curve.title), body)
