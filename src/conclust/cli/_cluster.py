@@ -4,6 +4,7 @@ import json
 import sys
 import time
 import warnings
+from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -28,6 +29,28 @@ from conclust.cli._options import (
 
 if TYPE_CHECKING:
     from conclust.cli._job import Job
+
+
+@dataclass(frozen=True)
+class Outcome:
+    """One clustering, and how it came about."""
+
+    method: Method
+    reasons: list[str]
+    estimator: Any  # fitted
+    n_clusters: int
+    curve: Any  # KCurve, or None where k was given
+    seconds: float
+    warnings: list[str]
+    confidence: Any  # (n_samples,), or None where the method cannot tell
+    report: Any  # ConstraintReport
+    conflicts: list[Any]  # of Conflict
+
+    @property
+    def labels(self) -> Any:
+        """The cluster of each row."""
+        return self.estimator.labels_
+
 
 N_BROKEN = 10  # broken statements printed; all are in the report
 
@@ -128,7 +151,7 @@ def run(
     settings: dict[str, Any],
     seed: int,
     quiet: bool = False,
-) -> dict[str, Any]:
+) -> "Outcome":
     """Choose what is left open, fit, and return all that the outputs need."""
     from conclust.cli._choose import choose_method, choose_n_clusters, fit
 
@@ -160,19 +183,18 @@ def run(
             estimator = fit(estimator, method, X, constraints)
         seconds = time.perf_counter() - began
     told = list(dict.fromkeys(str(w.message) for w in caught if _for_the_user(w)))
-    return {
-        "method": method,
-        "reasons": reasons,
-        "estimator": estimator,
-        "labels": estimator.labels_,
-        "n_clusters": k,
-        "curve": curve,
-        "seconds": seconds,
-        "warnings": told,
-        "confidence": confidence_of(estimator, X),
-        "report": constraints.report(estimator.labels_),
-        "conflicts": constraints.conflicts(k),
-    }
+    return Outcome(
+        method=method,
+        reasons=reasons,
+        estimator=estimator,
+        n_clusters=k,
+        curve=curve,
+        seconds=seconds,
+        warnings=told,
+        confidence=confidence_of(estimator, X),
+        report=constraints.report(estimator.labels_),
+        conflicts=constraints.conflicts(k),
+    )
 
 
 def _for_the_user(warning: Any) -> bool:
@@ -211,7 +233,7 @@ def confidence_of(estimator: Any, X: Any) -> Any:
 def write(
     folder: Path,
     job: "Job",
-    found: dict[str, Any],
+    found: "Outcome",
     seed: int,
     projection: str = "pca",
     model: bool | None = None,
@@ -223,7 +245,7 @@ def write(
     from conclust.cli._table import write_rows
     from conclust.reporting import write_report
 
-    labels, confidence = found["labels"], found["confidence"]
+    labels, confidence = found.labels, found.confidence
     names = job.table.names
     header = ["id", "label"] + ([] if confidence is None else ["confidence"])
     cells = [names, labels.tolist()]
@@ -236,15 +258,15 @@ def write(
     else:
         told = _write_model(folder / "model.skops", job, found, required=bool(model))
         if told:
-            found["warnings"].append(told)
+            found.warnings.append(told)
         else:
             files.append("model.skops")
     if n_guarded:
-        found["warnings"].append(
+        found.warnings.append(
             f"{n_guarded} ids begin like a formula and are written with an apostrophe in front."
         )
-    method: Method = found["method"]
-    estimator = found["estimator"]
+    method: Method = found.method
+    estimator = found.estimator
     record = {
         "command": ["conclust", *sys.argv[1:]],
         "folder": str(folder),
@@ -259,23 +281,23 @@ def write(
             "left_out": job.prepared.left_out,
         },
         "preparation": job.notes,
-        "n_clusters": found["n_clusters"],
-        "cluster_sizes": _sizes(labels, found["n_clusters"]),
+        "n_clusters": found.n_clusters,
+        "cluster_sizes": _sizes(labels, found.n_clusters),
         "method": method.name,
-        "why": found["reasons"],
+        "why": found.reasons,
         "class": method.class_name,
         "parameters": {k: _parameter(v) for k, v in estimator.get_params(deep=False).items()},
         "seed": seed,
-        "statements": found["report"].as_dict(),
-        "violated": found["report"].violated.to_dict("records"),
-        "conflicts": [str(c) for c in found["conflicts"]],
-        "warnings": found["warnings"],
-        "seconds": found["seconds"],
+        "statements": found.report.as_dict(),
+        "violated": found.report.violated.to_dict("records"),
+        "conflicts": [str(c) for c in found.conflicts],
+        "warnings": found.warnings,
+        "seconds": found.seconds,
         "labels_sha256": _labels_checksum(labels),
         "versions": versions(),
     }
-    if found["curve"] is not None:
-        record["n_clusters_tried"] = [p._asdict() for p in found["curve"].points]
+    if found.curve is not None:
+        record["n_clusters_tried"] = [p._asdict() for p in found.curve.points]
     write_report(
         folder / "report.html",
         job.X,
@@ -288,14 +310,14 @@ def write(
         texts=job.prepared.texts,
         title=f"Clusters of {job.table.path.name}",
         method=method.class_name,
-        reasons=found["reasons"],
-        notes=job.notes + found["warnings"],
-        conflicts=[str(c) for c in found["conflicts"]],
+        reasons=found.reasons,
+        notes=job.notes + found.warnings,
+        conflicts=[str(c) for c in found.conflicts],
         history=getattr(estimator, "history_", ()),
         priorities=getattr(estimator, "constraint_weights_", None),
         doubt=getattr(estimator, "doubt_", None),
         confidence=confidence,
-        curve=found["curve"],
+        curve=found.curve,
         comparison=comparison or (),
         projection=projection,
         seed=seed,
@@ -325,20 +347,20 @@ def _labels_checksum(labels: Any) -> str:
     return hashlib.sha256(np.asarray(labels, dtype="<i4").tobytes()).hexdigest()
 
 
-def _write_model(path: Path, job: "Job", found: dict[str, Any], required: bool) -> str:
+def _write_model(path: Path, job: "Job", found: "Outcome", required: bool) -> str:
     """Write preparation and clusterer as one pipeline; return why not, or nothing."""
     from sklearn.pipeline import Pipeline
 
     import conclust
     from conclust.exceptions import MissingExtraError
 
-    if not hasattr(found["estimator"], "predict"):
+    if not hasattr(found.estimator, "predict"):
         path.unlink(missing_ok=True)
-        reason = f"{found['method'].class_name} cannot label new rows, so there is no model file."
+        reason = f"{found.method.class_name} cannot label new rows, so there is no model file."
         if required:
             raise BadInput(f"--model: {reason}")
         return reason
-    steps = [("cluster", found["estimator"])]
+    steps = [("cluster", found.estimator)]
     if job.prepared.transformer is not None:
         steps.insert(0, ("prepare", job.prepared.transformer))
     try:
@@ -359,10 +381,10 @@ def _write_model(path: Path, job: "Job", found: dict[str, Any], required: bool) 
 # ---------------------------------------------------------------------- words
 
 
-def _print(job: "Job", found: dict[str, Any], record: dict[str, Any]) -> None:
-    report = found["report"]
+def _print(job: "Job", found: "Outcome", record: dict[str, Any]) -> None:
+    report = found.report
     sizes = ", ".join(map(str, record["cluster_sizes"]))
-    say(f"\n{found['n_clusters']} clusters of {sizes} rows in {found['seconds']:.1f} s.")
+    say(f"\n{found.n_clusters} clusters of {sizes} rows in {found.seconds:.1f} s.")
     if len(report.kept):
         parts = ", ".join(f"{c.kept} of {c.given} {kind}" for kind, c in report.counts.items())
         say(f"Statements kept: {int(report.kept.sum())} of {len(report.kept)} ({parts}).")

@@ -2,6 +2,7 @@
 
 import contextlib
 from collections.abc import Callable, Iterator
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -213,12 +214,12 @@ def _write(folder: Path, job: Any, found: dict[str, Any], k: int, seed: int) -> 
     if found["best"] is None:
         return ["compare.csv"]
     result = run(job, k, found["best"], {}, seed, quiet=True)
-    result["reasons"] = [
+    reasons = [
         f"{found['best']} keeps most of the held-out statements "
         f"({found['ranking'][0]['score']:.0%}, {found['n_folds']} folds).",
-        found["note"],
+        *filter(None, [found["note"]]),
     ]
-    record = write(folder, job, result, seed, comparison=found["ranking"])
+    record = write(folder, job, replace(result, reasons=reasons), seed, comparison=found["ranking"])
     return ["compare.csv", *record["files"]]
 
 
