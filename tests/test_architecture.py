@@ -16,14 +16,14 @@ SOURCE = Path(conclust.__file__).parent
 LAYERS = [
     ["__init__"],
     ["exceptions", "_atomic", "_progress", "_kernels"],
-    ["_sklearn"],
+    ["_sklearn", "_persist"],
     ["constraints"],
     ["_validation"],
     ["cluster"],
     ["hierarchy", "metric_learning"],
     ["ensemble"],
     ["metrics", "model_selection", "datasets", "plotting"],
-    ["active", "distributed", "testing", "_show_versions"],
+    ["active", "distributed", "testing", "reporting", "_show_versions"],
     ["studio", "cli"],
     ["__main__"],
 ]

@@ -39,6 +39,8 @@ _HOMES = {
     "constraint_satisfaction_scorer": "model_selection",
     "pairwise_f1": "metrics",
     "show_versions": "_show_versions",
+    "save": "_persist",
+    "load": "_persist",
 }
 _SUBPACKAGES = (
     "cluster",
@@ -50,6 +52,7 @@ _SUBPACKAGES = (
     "metrics",
     "model_selection",
     "plotting",
+    "reporting",
     "testing",
 )
 

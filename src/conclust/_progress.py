@@ -29,6 +29,7 @@ def progress(verbose: int | bool, what: str, total: int) -> Iterator[Callable[..
         BarColumn(),
         MofNCompleteColumn(),
         TimeElapsedColumn(),
+        rate_column(),
         TextColumn("{task.fields[record]}"),
     )
     with Progress(*columns, console=Console(stderr=True)) as bar:
@@ -39,6 +40,19 @@ def progress(verbose: int | bool, what: str, total: int) -> Iterator[Callable[..
 
         yield show
         bar.update(task, completed=total)
+
+
+def rate_column() -> Any:
+    """How many steps are done per second, as a column of a progress bar."""
+    from rich.progress import ProgressColumn, Task
+    from rich.text import Text
+
+    class Rate(ProgressColumn):
+        def render(self, task: Task) -> Text:
+            speed = task.finished_speed or task.speed
+            return Text("" if speed is None else f"{speed:.3g}/s")
+
+    return Rate()
 
 
 def _line(record: Any) -> str:

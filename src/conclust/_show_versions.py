@@ -18,6 +18,7 @@ PACKAGES = (
     "click",
     "rich",
     "matplotlib",
+    "skops",
 )
 
 

@@ -6,7 +6,9 @@
     ├── InvalidConstraintsError       malformed statements: wrong shape, unknown id, self-link
     ├── InfeasibleConstraintsError    well-formed, but k clusters cannot keep them all
     │   └── InconsistentConstraintsError   … whatever the number of clusters
-    └── DatasetNotFoundError          a data set neither at hand nor fetchable
+    ├── DatasetNotFoundError          a data set neither at hand nor fetchable
+    ├── ModelFileError                a file that holds no model, or one that is not trusted
+    └── MissingExtraError             an optional dependency that is not installed
     ConclustWarning
     ├── ConstraintsViolatedWarning    a fit broke statements it was allowed to break
     ├── ConstraintsIgnoredWarning     statements of a kind the method does not use
@@ -50,6 +52,14 @@ class DatasetNotFoundError(ConclustError, FileNotFoundError):
     def __str__(self) -> str:
         # FileNotFoundError formats its arguments as errno and strerror; we only have a sentence.
         return str(self.args[0]) if self.args else ""
+
+
+class ModelFileError(ConclustError, ValueError):
+    """A file that holds no model, or one with types that are not trusted."""
+
+
+class MissingExtraError(ConclustError, ImportError):
+    """An optional dependency is not installed; the message names the extra."""
 
 
 class ConclustWarning(UserWarning):

@@ -3,16 +3,22 @@ import os
 import subprocess
 import sys
 
+import pytest
 from click.testing import CliRunner
 
 import conclust
-from conclust.cli import main
+from conclust.cli import _demo, main
+
+
+@pytest.fixture(scope="module")
+def demo(tmp_path_factory):
+    """Both outputs of the demo, which takes seconds: the table, and what it wrote."""
+    folder = tmp_path_factory.mktemp("demo")
+    return folder, CliRunner().invoke(main, ["demo", "-o", str(folder / "o")])
 
 
 def test_demo_shows_that_constraints_help():
-    result = CliRunner().invoke(main, ["demo", "--json"])
-    assert result.exit_code == 0, result.output
-    rows = json.loads(result.output)
+    rows = _demo.run(0)
     hard = [r for r in rows if r["method"].startswith("COPKMeans")]
     assert hard
     assert all(r["kept"] == r["n_constraints"] for r in hard)
@@ -23,11 +29,24 @@ def test_demo_shows_that_constraints_help():
         assert score["COPKMeans (hard)", 150] > score["k-means, no constraints", 0]
 
 
-def test_demo_prints_a_table():
-    result = CliRunner().invoke(main, ["demo"])
-    assert result.exit_code == 0
+def test_demo_prints_a_table_and_writes_a_report(demo):
+    folder, result = demo
+    assert result.exit_code == 0, result.output
     assert "agreement" in result.output
     assert "150 of 150" in result.output
+    names = {path.name for path in (folder / "o").iterdir()}
+    assert {"wine.csv", "links.csv", "labels.csv", "report.html", "run.json"} <= names
+
+
+def test_what_the_demo_wrote_can_be_clustered_as_it_says(demo):
+    folder, _ = demo
+    result = CliRunner().invoke(
+        main,
+        ["cluster", str(folder / "o" / "wine.csv"), "--constraints", str(folder / "o" / "links.csv"),
+         "--id-col", "id", "-k", "3", "--standardize", "-o", str(folder / "again"), "--json"],
+    )  # fmt: skip
+    assert result.exit_code == 0, result.output
+    assert json.loads(result.output)["statements"]["share"] > 0.9
 
 
 def test_version_and_help():

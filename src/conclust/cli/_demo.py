@@ -1,35 +1,63 @@
 """``conclust demo``: what a handful of constraints does."""
 
-import json
+from pathlib import Path
 from typing import Any
 
 import click
 
+from conclust.cli._methods import METHODS, available
+from conclust.cli._options import (
+    PATH,
+    common_options,
+    output_folder,
+    printed_table,
+    say,
+    seed_option,
+    show_json,
+)
+
+SHOWN = ("ckm", "pckmeans", "cop-kmeans", "bckm", "boostcluster", "recon")
+N_CONSTRAINTS = (50, 150)
+FOLDER = Path("conclust-demo")
+
 
 @click.command("demo")
-@click.option("--json", "as_json", is_flag=True, help="Print the table as JSON.")
-@click.option("--seed", default=0, show_default=True, help="Seed of the constraints and starts.")
-def command(as_json: bool, seed: int) -> None:
+@click.option(
+    "-o", "--output", type=PATH, default=FOLDER, show_default=True, help="Folder to write."
+)
+@seed_option
+@common_options
+def command(output: Path, seed: int, as_json: bool) -> None:
     """Cluster embedded data with and without constraints and show the difference."""
-    rows = run(seed)
+    with output_folder(output) as folder:
+        rows = run(seed)
+        write(folder, seed)
     if as_json:
-        click.echo(json.dumps(rows, indent=2))
+        show_json(rows)
         return
-    click.echo("Agreement with the true classes (adjusted Rand index, 1 = perfect), and how many")
-    click.echo("of the sampled constraints each result keeps:\n")
-    header = ("data", "constraints", "method", "agreement", "kept")
+    say("Agreement with the true classes (adjusted Rand index, 1 = perfect), and how many")
+    say("of the sampled constraints each result keeps:\n")
     table = [
-        (r["data"], str(r["n_constraints"]), r["method"], f"{r['agreement']:.2f}",
-         f"{r['kept']} of {r['n_constraints']}" if r["n_constraints"] else "")
-        for r in rows
-    ]  # fmt: skip
-    widths = [max(len(row[i]) for row in [header, *table]) for i in range(len(header))]
-    for row in [header, tuple("-" * w for w in widths), *table]:
-        click.echo("  ".join(cell.ljust(w) for cell, w in zip(row, widths, strict=True)).rstrip())
-    click.echo("\nThe same in Python:\n")
-    click.echo("    from conclust import COPKMeans, Constraints")
-    click.echo("    known = Constraints(must_link=[(0, 1)], cannot_link=[(0, 50)])")
-    click.echo("    labels = COPKMeans(n_clusters=3).fit(X, constraints=known).labels_")
+        [
+            row["data"],
+            str(row["n_constraints"]),
+            row["method"],
+            f"{row['agreement']:.2f}",
+            f"{row['kept']} of {row['n_constraints']}" if row["n_constraints"] else "",
+        ]
+        for row in rows
+    ]
+    say(printed_table(["data", "constraints", "method", "agreement", "kept"], table))
+    say(f"\nWritten to {folder}: a table, statements about it, labels.csv and report.html.")
+    say("Open the report in a browser, or do the same by hand:\n")
+    say(
+        f"    conclust cluster {folder}/wine.csv --constraints {folder}/links.csv "
+        "--id-col id -k 3 --standardize"
+    )
+    say("\nThe same in Python:\n")
+    say("    from conclust import COPKMeans, Constraints")
+    say("    known = Constraints(must_link=[(0, 1)], cannot_link=[(0, 50)])")
+    say("    labels = COPKMeans(n_clusters=3).fit(X, constraints=known).labels_")
 
 
 def run(seed: int = 0) -> list[dict[str, Any]]:
@@ -39,7 +67,7 @@ def run(seed: int = 0) -> list[dict[str, Any]]:
     from sklearn.metrics import adjusted_rand_score
     from sklearn.preprocessing import StandardScaler
 
-    from conclust import ConstrainedKMeans, COPKMeans, PCKMeans, sample_constraints
+    from conclust import sample_constraints
 
     rows: list[dict[str, Any]] = []
     for name, load in (("iris", load_iris), ("wine", load_wine)):
@@ -48,26 +76,29 @@ def run(seed: int = 0) -> list[dict[str, Any]]:
         labels = KMeans(3, n_init=10, random_state=seed).fit_predict(X)
         agreement = adjusted_rand_score(y, labels)
         rows.append(_row(name, 0, "k-means, no constraints", agreement, 0))
-        for n_constraints in (50, 150):
+        for n_constraints in N_CONSTRAINTS:
             known = sample_constraints(y, n_constraints, random_state=seed)
             kept = int(known.satisfied(labels).sum())
             rows.append(_row(name, n_constraints, "k-means, not told", agreement, kept))
-            for method, estimator in (
-                ("ConstrainedKMeans", ConstrainedKMeans(3, n_init=10, random_state=seed)),
-                ("PCKMeans (soft)", PCKMeans(3, random_state=seed)),
-                ("COPKMeans (hard)", COPKMeans(3, random_state=seed)),
-            ):
-                found = estimator.fit(X, constraints=known).labels_
-                rows.append(
-                    _row(
-                        name,
-                        n_constraints,
-                        method,
-                        adjusted_rand_score(y, found),
-                        int(known.satisfied(found).sum()),
-                    )
-                )
+            for method, found, said in _fits(X, y, known, seed):
+                kept = int(said.satisfied(found).sum())
+                rows.append(_row(name, n_constraints, method, adjusted_rand_score(y, found), kept))
     return rows
+
+
+def _fits(X: Any, y: Any, known: Any, seed: int) -> Any:
+    """Labels of each method of this version, with the statements it was given."""
+    from conclust import sample_constraints
+
+    for name in SHOWN:
+        if name not in available():
+            continue
+        method, said = METHODS[name], known
+        if "relative" in method.kinds:
+            said = sample_constraints(y, n_relative=len(known), random_state=seed)
+        sort = " (hard)" if method.hard else " (relative)" if said is not known else ""
+        estimator = method.make(3, seed).fit(X, constraints=said)
+        yield f"{method.class_name}{sort}", estimator.labels_, said
 
 
 def _row(data: str, n: int, method: str, agreement: float, kept: int) -> dict[str, Any]:
@@ -78,3 +109,31 @@ def _row(data: str, n: int, method: str, agreement: float, kept: int) -> dict[st
         "agreement": float(agreement),
         "kept": kept,
     }
+
+
+def write(folder: Path, seed: int = 0) -> None:
+    """Write a table and statements about it, and what `conclust cluster` makes of them."""
+    from sklearn.datasets import load_wine
+
+    from conclust import sample_constraints
+    from conclust.cli._cluster import run as cluster
+    from conclust.cli._cluster import write as write_results
+    from conclust.cli._job import read_job
+    from conclust.cli._table import write_rows
+
+    wine = load_wine()
+    ids = [f"wine {i:03d}" for i in range(len(wine.target))]
+    rows = ([name, *values] for name, values in zip(ids, wine.data.tolist(), strict=True))
+    write_rows(folder / "wine.csv", ["id", *wine.feature_names], rows)
+    known = sample_constraints(wine.target, N_CONSTRAINTS[0], random_state=seed)
+    known.write(folder / "links.csv", ids=ids)
+    job = read_job(
+        folder / "wine.csv",
+        folder / "links.csv",
+        id_col="id",
+        columns=None,
+        text_col=None,
+        standardize=True,
+        separator=None,
+    )
+    write_results(folder, job, cluster(job, 3, "bckm", {}, seed, quiet=True), seed)

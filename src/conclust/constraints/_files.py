@@ -74,6 +74,34 @@ def read_table(path: Path) -> Table:
     return _by_suffix(path, readers)(path)
 
 
+class FileSummary(NamedTuple):
+    """What a file of constraints holds, before it is matched with a table."""
+
+    names: list[str]  # samples, in the order they first appear
+    n_statements: int  # as written: repeated ones count each time, skipped ones do not
+
+
+def summarize_file(path: str | Path) -> FileSummary:
+    """List the samples a file of constraints names, for use without the table they are rows of.
+
+    Parameters
+    ----------
+    path : str or Path
+
+    Returns
+    -------
+    FileSummary
+        Its `names` can be the `ids` of :func:`read_constraints`.
+    """
+    table = read_table(Path(path))
+    said = [KINDS.get(text_of(t).strip().lower()) != 0 for t in table.columns.get("type", [])]
+    columns = [table.columns.get(name, [None] * len(said)) for name in "abc"]
+    values = [v for row in zip(said, *columns, strict=True) if row[0] for v in row[1:]]
+    values += [v for group in table.groups for v in group]
+    names = dict.fromkeys(text_of(v) for v in values if v is not None)
+    return FileSummary(list(names), sum(said) + len(table.groups))
+
+
 def _by_suffix(path: Path, handlers: dict[str, Any]) -> Any:
     try:
         return handlers[path.suffix.lower()]

@@ -1,0 +1,181 @@
+"""``conclust check``: can these statements all hold, and are they worth something?"""
+
+import sys
+from pathlib import Path
+from typing import Any
+
+import click
+
+from conclust.cli._errors import BadInput
+from conclust.cli._options import PATH, common_options, say, seed_option, show_json, table_options
+
+MAX_DENSE = 100_000_000  # numbers; a larger sparse matrix is not written out for these figures
+N_SHOWN = 50  # conflicts printed; all of them are in the JSON
+
+
+@click.command("check")
+@click.option("--constraints", "links", type=PATH, required=True, help="CSV, TSV, JSON or JSONL.")
+@click.option("--data", type=PATH, help="The table; its ids, and how useful the statements are.")
+@click.option("-k", "--n-clusters", type=click.IntRange(min=1), help="Feasible with so many?")
+@click.option("--repair", type=PATH, help="Write the statements that can all hold to this file.")
+@table_options
+@seed_option
+@common_options
+def command(
+    links: Path,
+    data: Path | None,
+    n_clusters: int | None,
+    repair: Path | None,
+    id_col: str | None,
+    columns: list[str] | None,
+    text_col: list[str] | None,
+    standardize: bool,
+    separator: str | None,
+    seed: int,
+    as_json: bool,
+) -> None:
+    r"""Find statements that cannot all hold, and say why.
+
+    Exit code 0: they can; 1: they clash; 2: bad input.
+
+    \b
+    conclust check --constraints links.csv
+    conclust check --constraints links.csv --data table.csv --id-col key -k 6
+    """
+    from conclust.cli._job import read_job
+
+    job = None
+    if data is not None:
+        job = read_job(
+            data,
+            links,
+            id_col=id_col,
+            columns=columns,
+            text_col=text_col,
+            standardize=standardize,
+            separator=separator,
+        )
+        constraints = job.constraints
+    else:
+        if id_col or columns or text_col or standardize:
+            raise BadInput("--id-col, --columns, --text-col and --standardize go with --data.")
+        constraints = read_alone(links)
+    found = examine(links, constraints, n_clusters)
+    if job is not None and constraints:
+        found |= usefulness(job.X, constraints, n_clusters, seed)
+    if repair is not None:
+        found["repair"] = mend(constraints, repair)
+    if as_json:
+        show_json(found)
+    else:
+        _print(links, found, n_clusters)
+    sys.exit(1 if found["conflicts"] else 0)
+
+
+def read_alone(path: Path) -> Any:
+    """Statements without their table: the names in the file are all the rows there are."""
+    from conclust import read_constraints
+    from conclust.constraints import summarize_file
+
+    if not path.exists():
+        raise BadInput(f"{path}: no such file.")
+    return read_constraints(path, ids=summarize_file(path).names)
+
+
+def examine(links: Path, constraints: Any, n_clusters: int | None) -> dict[str, Any]:
+    """What is in the set and what clashes."""
+    from conclust.constraints import summarize_file
+
+    kinds = constraints.kinds
+    conflicts = constraints.conflicts(n_clusters)
+    counts = {kind: int((kinds == kind).sum()) for kind in dict.fromkeys(kinds.tolist())}
+    return {
+        "statements": counts,
+        "n_statements": len(constraints),
+        "n_rows_named": len(constraints.samples),
+        "n_skipped": len(constraints.skipped),
+        "n_repeated": max(0, summarize_file(links).n_statements - len(constraints)),
+        "n_clusters": n_clusters,
+        "conflicts": [
+            {
+                "kind": conflict.kind,
+                "reason": str(conflict),
+                "statements": conflict.statements.to_frame().to_dict("records"),
+            }
+            for conflict in conflicts
+        ],
+    }
+
+
+def usefulness(X: Any, constraints: Any, n_clusters: int | None, seed: int) -> dict[str, Any]:
+    """Informativeness and coherence."""
+    from conclust import constraint_quality
+
+    if hasattr(X, "toarray"):
+        if X.shape[0] * X.shape[1] > MAX_DENSE:
+            return {}
+        X = X.toarray()
+    quality = constraint_quality(X, constraints, n_clusters=n_clusters, random_state=seed)
+    return {"informativeness": quality.informativeness, "coherence": quality.coherence}
+
+
+def mend(constraints: Any, path: Path) -> dict[str, Any]:
+    """Write what can all hold; return what was dropped."""
+    from conclust.cli._table import is_formula
+
+    repaired = constraints.repaired()
+    if path.suffix.lower() in (".csv", ".tsv"):
+        risky = [n for n in map(constraints.name, constraints.samples) if is_formula(n)]
+        if risky:
+            # A mark in front would make it another id, and the file is to be read again.
+            raise BadInput(
+                f"The id {risky[0][:60]!r} would be run as a formula by a spreadsheet; "
+                f"write to a JSON file instead: --repair {path.with_suffix('.json')}"
+            )
+    repaired.write(path)
+    return {
+        "path": str(path),
+        "n_kept": len(repaired),
+        "dropped": repaired.dropped.to_frame(ids=constraints.ids).to_dict("records"),
+    }
+
+
+def _print(links: Path, found: dict[str, Any], n_clusters: int | None) -> None:
+    counts = ", ".join(f"{n} {kind}" for kind, n in found["statements"].items()) or "no statements"
+    say(f"{links.name}: {counts}, about {found['n_rows_named']} rows.")
+    if found["n_skipped"]:
+        say(f"{found['n_skipped']} rows answered skip or unsure are not counted.")
+    if found["n_repeated"]:
+        say(f"{found['n_repeated']} statements repeat another; such weights are added.")
+    if "informativeness" in found:
+        say(
+            f"Informativeness {found['informativeness']:.2f}: the share that k-means breaks when "
+            "it is not told."
+        )
+        if found["coherence"] == found["coherence"]:
+            say(
+                f"Coherence {found['coherence']:.2f}: the share of must-link and cannot-link pairs "
+                "that do not pull against each other."
+            )
+    conflicts = found["conflicts"]
+    if not conflicts:
+        with_k = f" with {n_clusters} clusters" if n_clusters else ""
+        say(f"No conflicts found: the statements can all hold{with_k}.")
+    else:
+        say(f"\n{len(conflicts)} conflict{'s' if len(conflicts) > 1 else ''}:")
+        for conflict in conflicts[:N_SHOWN]:
+            say(f"  - {conflict['reason']}")
+        if len(conflicts) > N_SHOWN:
+            say(f"  … and {len(conflicts) - N_SHOWN} more; --json lists all.")
+    if "repair" in found:
+        repaired = found["repair"]
+        say(f"\n{repaired['n_kept']} statements written to {repaired['path']}; dropped:")
+        for row in repaired["dropped"][:N_SHOWN] or [None]:
+            say(f"  - {_sentence(row)}" if row else "  nothing")
+        if len(repaired["dropped"]) > N_SHOWN:
+            say(f"  … and {len(repaired['dropped']) - N_SHOWN} more; --json lists all.")
+
+
+def _sentence(row: dict[str, Any]) -> str:
+    third = f" | {row['c']}" if row.get("c") == row.get("c") and row.get("c") is not None else ""
+    return f"{row['type']}: {row['a']}, {row['b']}{third} (weight {row['weight']:g})"

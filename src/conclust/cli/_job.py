@@ -1,0 +1,87 @@
+"""What `cluster` and `compare` begin with: the table as numbers, the statements, k."""
+
+import hashlib
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from conclust.cli._errors import BadInput
+from conclust.cli._prepare import Prepared, prepare
+from conclust.cli._table import Table, read_table
+
+
+@dataclass(frozen=True)
+class Job:
+    """Everything read from the user's files."""
+
+    table: Table
+    prepared: Prepared
+    constraints: Any
+    links: Path | None
+
+    @property
+    def X(self) -> Any:  # noqa: N802
+        """The numbers to cluster."""
+        return self.prepared.X
+
+    @property
+    def notes(self) -> list[str]:
+        """What was done to the table."""
+        return self.table.notes + self.prepared.notes
+
+    @property
+    def inputs(self) -> dict[str, dict[str, str]]:
+        """Names and checksums of the files."""
+        files = {"data": self.table.path}
+        if self.links is not None:
+            files["constraints"] = self.links
+        return {role: {"path": str(path), "sha256": checksum(path)} for role, path in files.items()}
+
+
+def read_job(
+    data: Path,
+    links: Path | None,
+    *,
+    id_col: str | None,
+    columns: list[str] | None,
+    text_col: list[str] | None,
+    standardize: bool,
+    separator: str | None,
+) -> Job:
+    """Read the table and the statements about it."""
+    table = read_table(data, id_col, columns, text_col, separator)
+    constraints = read_links(links, table)  # before the slower work on the table
+    prepared = prepare(table, asked=columns, texts=text_col, standardize=standardize)
+    return Job(table, prepared, constraints, links)
+
+
+def read_links(path: Path | None, table: Table) -> Any:
+    """The statements, checked against the rows of the table."""
+    from conclust import Constraints, read_constraints
+    from conclust.exceptions import InvalidConstraintsError
+
+    if path is None:
+        return Constraints(n_samples=len(table))
+    if not path.exists():
+        raise BadInput(f"{path}: no such file.")
+    try:
+        return read_constraints(path, ids=table.ids).on(len(table))
+    except InvalidConstraintsError as error:
+        # The library's way out is an argument; here it is an option.
+        way_out = "name the table's id column with --id-col"
+        text = str(error).replace("pass `ids=`", way_out).replace("read them with `ids=`", way_out)
+        raise BadInput(text) from error
+
+
+def check_n_clusters(n_clusters: int, n_rows: int) -> None:
+    """No more clusters than rows."""
+    if n_clusters > n_rows:
+        raise BadInput(
+            f"-k {n_clusters}: there are only {n_rows} rows, so at most {n_rows} clusters."
+        )
+
+
+def checksum(path: Path) -> str:
+    """The sha256 of a file."""
+    with path.open("rb") as file:
+        return hashlib.file_digest(file, "sha256").hexdigest()

@@ -1,0 +1,194 @@
+"""Everything the page says, as plain values: no HTML here."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from conclust.constraints import Constraints
+from conclust.reporting._map import Map, draw
+from conclust.reporting._profiles import profiles
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+N_BROKEN = 200  # broken statements listed
+N_PRIORITIES = 15
+STANDS_OUT = 1.05  # times the median
+# The number of a record that the curve shows, the first that it has.
+CURVES = ("objective", "loss", "inertia", "error", "log_likelihood")
+
+
+@dataclass(frozen=True)
+class Curve:
+    """Values along rounds or numbers of clusters."""
+
+    title: str
+    x_label: str
+    y_label: str
+    x: list[float]
+    y: list[float]
+    spread: list[float] = field(default_factory=list)
+    marked: float | None = None  # the x chosen
+    note: str = ""
+
+
+@dataclass(frozen=True)
+class Facts:
+    """One clustering and what is known about it."""
+
+    title: str
+    n_samples: int
+    n_clusters: int
+    method: str
+    reasons: list[str]
+    notes: list[str]
+    ids: list[str]  # of the rows drawn
+    labels: list[int]  # of the rows drawn
+    sizes: list[int]
+    phrases: list[list[str]]
+    confidence: list[float]  # mean per cluster; empty where the method has none
+    map: Map
+    counts: list[tuple[str, int, int]]  # kind, given, kept
+    n_violated: int
+    violated: list[dict[str, Any]]
+    priorities: list[tuple[str, float, bool]]  # statement, value, kept
+    priority_title: str
+    conflicts: list[str]
+    curves: list[Curve]
+    comparison: list[dict[str, Any]]
+    details: dict[str, Any]
+
+
+def gather(
+    X: Any,
+    labels: Any,
+    constraints: Constraints | None = None,
+    *,
+    ids: Sequence[str] | None = None,
+    frame: "pd.DataFrame | None" = None,
+    numbers: Sequence[str] = (),
+    categories: Sequence[str] = (),
+    texts: Sequence[str] = (),
+    title: str = "Clusters",
+    method: str = "",
+    reasons: Sequence[str] = (),
+    notes: Sequence[str] = (),
+    conflicts: Sequence[str] | None = None,
+    history: Sequence[Any] = (),
+    priorities: Any = None,
+    doubt: Any = None,
+    confidence: Any = None,
+    curve: Any = None,
+    comparison: Sequence[dict[str, Any]] = (),
+    projection: str = "pca",
+    seed: int = 0,
+    details: dict[str, Any] | None = None,
+) -> Facts:
+    """Collect what the page says; see :func:`write_report` for the parameters."""
+    labels = np.asarray(labels)
+    constraints = (constraints if constraints is not None else Constraints()).on(len(labels))
+    n_clusters = int(labels.max(initial=0)) + 1
+    report = constraints.report(labels)
+    drawing = draw(X, constraints, report.kept, projection, seed)
+    names = [str(i) for i in range(len(labels))] if ids is None else list(ids)
+    ranked, ranked_title = _ranked(constraints, report.kept, priorities, doubt)
+    curves = [c for c in (_k_curve(curve), _history(history)) if c is not None]
+    violated = report.violated.head(N_BROKEN).to_dict("records") if report.n_violated else []
+    return Facts(
+        title=title,
+        n_samples=len(labels),
+        n_clusters=n_clusters,
+        method=method,
+        reasons=list(reasons),
+        notes=list(notes),
+        ids=[names[i] for i in drawing.rows],
+        labels=labels[drawing.rows].tolist(),
+        sizes=np.bincount(labels[labels >= 0], minlength=n_clusters).tolist(),
+        phrases=profiles(
+            X,
+            labels,
+            n_clusters,
+            frame=frame,
+            numbers=numbers,
+            categories=categories,
+            texts=texts,
+        ),
+        confidence=_mean_confidence(confidence, labels, n_clusters),
+        map=drawing,
+        counts=[(kind, c.given, c.kept) for kind, c in report.counts.items()],
+        n_violated=report.n_violated,
+        violated=violated,
+        priorities=ranked,
+        priority_title=ranked_title,
+        conflicts=list(map(str, constraints.conflicts() if conflicts is None else conflicts)),
+        curves=curves,
+        comparison=list(comparison),
+        details=details or {},
+    )
+
+
+def _mean_confidence(confidence: Any, labels: Any, n_clusters: int) -> list[float]:
+    if confidence is None:
+        return []
+    inside = labels >= 0
+    total = np.bincount(labels[inside], np.asarray(confidence)[inside], n_clusters)
+    return (total / np.maximum(np.bincount(labels[inside], minlength=n_clusters), 1)).tolist()
+
+
+def _ranked(
+    constraints: Constraints, kept: Any, priorities: Any, doubt: Any
+) -> tuple[list[tuple[str, float, bool]], str]:
+    """The statements of highest learned priority, else the most doubted."""
+    for values, title in (
+        (priorities, "Learned priorities: the statements hardest to keep"),
+        (doubt, "The statements least believed"),
+    ):
+        if values is None or len(values) != len(constraints) or not len(constraints):
+            continue
+        values = np.asarray(values)
+        # Most statements share one value; only those above it say something.
+        stands_out = np.flatnonzero(values > STANDS_OUT * np.median(values))
+        order = stands_out[np.argsort(-values[stands_out], kind="stable")][:N_PRIORITIES]
+        return [(_sentence(constraints, i), float(values[i]), bool(kept[i])) for i in order], title
+    return [], ""
+
+
+def _sentence(constraints: Constraints, i: Any) -> str:
+    statement = constraints[int(i)]
+    names = [constraints.name(s) for s in statement.samples[:6]]
+    if statement.kind == "relative":
+        return f"relative: {names[0]}, {names[1]} | {names[2]}"
+    more = ", …" if len(statement.samples) > 6 else ""
+    return f"{statement.kind}: {', '.join(names)}{more}"
+
+
+def _history(history: Sequence[Any]) -> Curve | None:
+    """The objective along the rounds, from the records of any estimator."""
+    if len(history) < 2 or not hasattr(history[0], "_fields"):
+        return None
+    name = next((n for n in CURVES if n in history[0]._fields), None)
+    if name is None:
+        return None
+    values = [float(getattr(record, name)) for record in history]
+    if not np.isfinite(values).all():
+        return None
+    rounds = [float(i + 1) for i in range(len(values))]
+    return Curve(f"History of the fit: {name}", "round", name, rounds, values)
+
+
+def _k_curve(curve: Any) -> Curve | None:
+    if curve is None or not curve.points:
+        return None
+    points = [p for p in curve.points if np.isfinite(p.score)]
+    return Curve(
+        "How many clusters?",
+        "number of clusters",
+        curve.measure,
+        [float(p.n_clusters) for p in points],
+        [p.score for p in points],
+        [p.spread for p in points],
+        float(curve.chosen),
+        curve.reason,
+    )
