@@ -15,12 +15,14 @@ Case = dict[str, Any]
 class Verdict(NamedTuple):
     """Whether a claim of the paper is seen here, and the numbers that say so."""
 
-    holds: str  # "holds", "partly" or "does not"
+    holds: str  # "holds", "partly", "does not", or "not tested" by a small run
     numbers: str
 
     @classmethod
     def of(cls, share: float, numbers: str) -> "Verdict":
-        """Every instance: holds; at least half of them: partly; fewer: does not."""
+        """Every instance: holds; at least half: partly; fewer: does not; NaN: not tested."""
+        if share != share:
+            return cls("not tested", numbers)
         word = "holds" if share >= 1 else "partly" if share >= 0.5 else "does not"
         return cls(word, numbers)
 
