@@ -379,14 +379,14 @@ class COPKMeans(CentersMixin):
     def _feasible(self, constraints: Constraints, relax: bool) -> Closure:
         """Close the constraints; without contradictions when they may be relaxed."""
         if relax:
-            constraints = _without_weak_must_links(constraints.repaired(), self.n_clusters)
+            constraints = _without_weak_must_links(constraints.pairwise.repaired(), self.n_clusters)
         closure = constraints.closure()
         if not relax and any(len(group) > self.n_clusters for group in closure.groups):
             self._raise_infeasible(constraints, None)
         return closure
 
     def _raise_infeasible(self, constraints: Constraints, placement: Placement | None) -> None:
-        conflicts = constraints.conflicts(self.n_clusters)
+        conflicts = constraints.pairwise.conflicts(self.n_clusters)
         way_out = (
             "Raise n_clusters, drop one of these statements, or pass on_infeasible='relax' to "
             "break the least weight."

@@ -1,0 +1,267 @@
+"""Agglomerative clustering under triplets and cannot-links, on plain arrays.
+
+The generic algorithm of Müllner (2011): every cluster remembers the nearest allowed cluster of a
+higher number, with a distance that is exact or too small; the smallest is looked up, searched
+again if it is out of date, and merged. A pair that the triplets refuse stays refused as long as
+both clusters stay as they are, so the remembered distances remain lower bounds.
+"""
+
+import numpy as np
+
+from conclust._kernels import live_tree
+from conclust._kernels._jit import jit
+from conclust._kernels.disjoint_set import find
+
+CENTROID, WARD, AVERAGE, COMPLETE, SINGLE = range(5)
+
+may_merge, merge_leaves, stamp = live_tree.may_merge, live_tree.merge, live_tree.stamp
+pair_key, slot_of, LIVE = live_tree.pair_key, live_tree.slot_of, live_tree.LIVE
+
+
+@jit
+def distances_from(points, square, linkage, size, s, start, out):
+    """Distances of cluster s to clusters start, start + 1, …; squared for centroid and ward.
+
+    points   (d, n) float64   in    centres, one column each; unused with `square`
+    square   (n, n) float64   in    distances between clusters, or (0, 0)
+    """
+    n = len(size)
+    if len(square):
+        out[start:] = square[s, start:]
+        return
+    # Feature by feature over contiguous columns: the compiler can use vector instructions.
+    out[start:] = 0.0
+    for f in range(len(points)):
+        x = points[f, s]
+        column = points[f]
+        for j in range(start, n):
+            gap = column[j] - x
+            out[j] += gap * gap
+    if linkage == WARD:
+        for j in range(start, n):
+            out[j] *= 2.0 * size[s] * size[j] / (size[s] + size[j])
+
+
+@jit
+def distance_between(points, square, linkage, size, x, y):
+    if len(square):
+        return square[x, y]
+    total = 0.0
+    for f in range(len(points)):
+        gap = points[f, x] - points[f, y]
+        total += gap * gap
+    if linkage == WARD:
+        total *= 2.0 * size[x] * size[y] / (size[x] + size[y])
+    return total
+
+
+@jit
+def join(points, square, linkage, size, alive, x, y):
+    """Put cluster x into cluster y: centres, or the update of Lance and Williams."""
+    nx, ny = size[x], size[y]
+    alive[x] = False
+    if not len(square):
+        for f in range(len(points)):
+            points[f, y] += (points[f, x] - points[f, y]) * (nx / (nx + ny))
+        size[y] = nx + ny
+        return
+    between = square[x, y]
+    for k in range(len(alive)):
+        if not alive[k] or k == y:
+            continue
+        dx, dy = square[x, k], square[y, k]
+        if linkage == SINGLE:
+            d = min(dx, dy)
+        elif linkage == COMPLETE:
+            d = max(dx, dy)
+        elif linkage == AVERAGE:
+            d = (nx * dx + ny * dy) / (nx + ny)
+        elif linkage == CENTROID:
+            d = (nx * dx + ny * dy) / (nx + ny) - nx * ny * between / (nx + ny) ** 2
+            d = max(d, 0.0)
+        else:
+            nk = size[k]
+            d = ((nx + nk) * dx + (ny + nk) * dy - nk * between) / (nx + ny + nk)
+            d = max(d, 0.0)
+        square[y, k] = d
+        square[k, y] = d
+    size[y] = nx + ny
+
+
+@jit
+def add_prices(links, link_weight, link_head, home, s, sign, out):
+    """Add (sign +1) or take back (sign -1) the prices of the cannot-links of cluster s."""
+    cell = link_head[s, 0]
+    while cell >= 0:
+        j = find(home, links[cell >> 1, 1 - (cell & 1)])
+        if j != s:
+            out[j] = out[j] + link_weight[cell >> 1] if sign > 0 else 0.0
+        cell = links[cell >> 1, 2 + (cell & 1)]
+
+
+@jit
+def join_links(links, link_head, x, y):
+    """Append the cannot-links of cluster x to those of y."""
+    if link_head[x, 0] < 0:
+        return
+    if link_head[y, 0] < 0:
+        link_head[y, 0] = link_head[x, 0]
+    else:
+        last = link_head[y, 1]
+        links[last >> 1, 2 + (last & 1)] = link_head[x, 0]
+    link_head[y, 1] = link_head[x, 1]
+
+
+@jit
+def allowed(ident, leaf_of, node, leaf, row, free, clock, work, refused, s, j):
+    """Whether the triplets let clusters s (stamped) and j merge; free clusters always may."""
+    x, y = leaf_of[s], leaf_of[j]
+    if x < 0 or y < 0 or leaf[x, LIVE] == 0 or leaf[y, LIVE] == 0:
+        return True
+    key = pair_key(ident[s], ident[j])
+    if refused[slot_of(refused, key)] == key:
+        return False
+    if may_merge(node, leaf, row, free, clock, work, refused, x, y):
+        return True
+    refused[slot_of(refused, key)] = key
+    return False
+
+
+@jit
+def nearest_allowed(
+    distance, alive, ident, leaf_of, node, leaf, row, free, clock, work, refused, s
+):
+    """The nearest cluster after s that the triplets let it merge with, and its distance."""
+    lowest, nearest = np.inf, -1
+    for j in range(s + 1, len(alive)):
+        if (
+            distance[j] < lowest
+            and alive[j]
+            and allowed(ident, leaf_of, node, leaf, row, free, clock, work, refused, s, j)
+        ):
+            lowest, nearest = distance[j], j
+    return lowest, nearest
+
+
+@jit
+def agglomerate(
+    points,
+    square,
+    linkage,
+    forced,
+    leaf_of,
+    node,
+    leaf,
+    row,
+    free,
+    clock,
+    work,
+    refused,
+    links,
+    link_weight,
+    link_head,
+    children,
+    heights,
+    broken,
+):
+    """Merge the closest allowed clusters until one is left.
+
+    points        (d, n) float64   in/out   centres in columns; not read with `square`
+    square        (n, n) float64   in/out   distances, instead of centres; (0, 0) with centres
+    linkage              int       in
+    forced        (f, 2) int64     in       samples whose clusters are merged first, in this order
+    leaf_of       (n,)   int64     in/out   leaf of the live tree for each cluster, -1 for none
+    node … refused                 in/out   the live tree, see :mod:`conclust._kernels.live_tree`
+    links         (c, 4) int64     in/out   cannot-links: two clusters, and the next link of each
+    link_weight   (c,)   float64   in       prices, each above any distance
+    link_head     (n, 2) int64     in/out   first and last link of each cluster
+    children      (n-1, 2) int64   out      as scipy numbers them
+    heights       (n-1,) float64   out      distances at the merges
+    broken        (n-1,) float64   out      price of the cannot-links that each merge breaks
+
+    Returns the number of merges: n - 1, fewer only when the triplets are inconsistent.
+    """
+    n = len(leaf_of)
+    size = np.ones(n)
+    alive = np.ones(n, np.bool_)
+    ident = np.arange(n)
+    home = np.arange(n)
+    nearest = np.full(n, -1, np.int64)
+    nearest_ident = np.full(n, -1, np.int64)
+    lowest = np.full(n, np.inf)
+    distance = np.empty(n)
+    price = np.zeros(n)
+    n_done = 0
+    while n_done < n - 1:
+        if n_done < len(forced):
+            x, y = find(home, forced[n_done, 0]), find(home, forced[n_done, 1])
+            x, y = min(x, y), max(x, y)
+        else:
+            if n_done == len(forced) and lowest.min() == np.inf:
+                for s in range(n - 1):
+                    nearest[s] = s + 1
+                    lowest[s] = -1.0 if alive[s] else np.inf
+            x = np.argmin(lowest)
+            if lowest[x] == np.inf:
+                return n_done
+            y = nearest[x]
+            constrained = leaf_of[x] >= 0 and leaf[leaf_of[x], LIVE] > 0
+            if constrained:
+                stamp(node, leaf, clock, leaf_of[x])
+            if (
+                not alive[y]
+                or ident[y] != nearest_ident[x]
+                or not allowed(ident, leaf_of, node, leaf, row, free, clock, work, refused, x, y)
+            ):
+                # Out of date: search the row again.
+                distances_from(points, square, linkage, size, x, x + 1, distance)
+                if link_head[x, 0] >= 0:
+                    add_prices(links, link_weight, link_head, home, x, 1, price)
+                    distance += price
+                    add_prices(links, link_weight, link_head, home, x, -1, price)
+                lowest[x], nearest[x] = nearest_allowed(
+                    distance, alive, ident, leaf_of, node, leaf, row, free, clock, work, refused, x
+                )
+                nearest_ident[x] = ident[nearest[x]]
+                continue
+        d = distance_between(points, square, linkage, size, x, y)
+        heights[n_done] = np.sqrt(d) if linkage in (CENTROID, WARD) else d
+        children[n_done, 0] = min(ident[x], ident[y])
+        children[n_done, 1] = max(ident[x], ident[y])
+        if link_head[x, 0] >= 0:
+            add_prices(links, link_weight, link_head, home, x, 1, price)
+            broken[n_done] = price[y]
+            add_prices(links, link_weight, link_head, home, x, -1, price)
+        join(points, square, linkage, size, alive, x, y)
+        home[x] = y
+        join_links(links, link_head, x, y)
+        ident[y] = n + n_done
+        a, b = leaf_of[x], leaf_of[y]
+        if a >= 0 and b >= 0 and leaf[a, LIVE] > 0 and leaf[b, LIVE] > 0:
+            leaf_of[y] = merge_leaves(node, leaf, row, free, clock, work, a, b)
+        elif a >= 0 and leaf[a, LIVE] > 0:
+            leaf_of[y] = a
+        lowest[x] = np.inf
+        n_done += 1
+        if n_done <= len(forced):
+            continue
+        # The new cluster may be nearer to earlier clusters than what they had, and needs its own.
+        distances_from(points, square, linkage, size, y, 0, distance)
+        if link_head[y, 0] >= 0:
+            add_prices(links, link_weight, link_head, home, y, 1, price)
+            distance += price
+            add_prices(links, link_weight, link_head, home, y, -1, price)
+        if leaf_of[y] >= 0:
+            stamp(node, leaf, clock, leaf_of[y])
+        for k in range(y):
+            if (
+                distance[k] < lowest[k]
+                and alive[k]
+                and allowed(ident, leaf_of, node, leaf, row, free, clock, work, refused, y, k)
+            ):
+                lowest[k], nearest[k], nearest_ident[k] = distance[k], y, ident[y]
+        lowest[y], nearest[y] = nearest_allowed(
+            distance, alive, ident, leaf_of, node, leaf, row, free, clock, work, refused, y
+        )
+        nearest_ident[y] = ident[nearest[y]]
+    return n_done
