@@ -11,6 +11,7 @@ from conclust import (
     COPKMeans,
     MPCKMeans,
     PCKMeans,
+    ReCon,
 )
 from conclust.testing import EstimatorCase, estimator_checks
 
@@ -23,6 +24,8 @@ CASES = [
     EstimatorCase(BoostedConstrainedKMeans(n_clusters=3, n_estimators=10)),
     EstimatorCase(ConstrainedKMeansEnsemble(n_clusters=3, n_estimators=10)),
     EstimatorCase(ConstrainedKMeansEnsemble(n_clusters=3, n_estimators=10, reorder="run")),
+    EstimatorCase(ReCon(n_clusters=3, on_conflict="repair"), relative=True),
+    EstimatorCase(ReCon(n_clusters=3, linkage="average", on_conflict="repair"), relative=True),
 ]
 
 

@@ -196,3 +196,40 @@ def cluster_distance(linkage, D=None, X=None):
     if linkage == "ward":
         return ward
     return lambda A, B: float(between[linkage](D[np.ix_(A, B)]))
+
+
+# ------------------------------------------------------------------ cuts
+
+
+def members_of(children):
+    """The samples of every cluster of a dendrogram, scipy's numbering."""
+    members = [[i] for i in range(len(children) + 1)]
+    for a, b in children:
+        members.append(members[a] + members[b])
+    return members
+
+
+def gain(children, v, triplets, weight):
+    """Weight of ab|c with c taken from ab by undoing merge v, less that with a taken from b."""
+    members = members_of(children)
+    left, right = (set(members[x]) for x in children[v])
+    total = 0.0
+    for (a, b, c), w in zip(triplets, weight, strict=True):
+        sides = [x in left for x in (a, b, c) if x in left | right]
+        if len(sides) == 3 and sides[0] == sides[1] != sides[2]:
+            total += w
+        if a in left | right and b in left | right and (a in left) != (b in left):
+            total -= w
+    return total
+
+
+def best_cut_value(children, gains, k):
+    """The largest total gain, then order, of k - 1 merges undone from the top, by trying all."""
+    n = len(children) + 1
+    parent = {int(c): n + v for v, pair in enumerate(children) for c in pair}
+    best = None
+    for chosen in combinations(range(n - 1), k - 1):
+        if all(n + v == 2 * n - 2 or parent[n + v] - n in chosen for v in chosen):
+            value = (round(sum(gains[v] for v in chosen), 6), sum(chosen))
+            best = value if best is None else max(best, value)
+    return best

@@ -1,9 +1,10 @@
 """Agglomerative clustering under triplets and cannot-links, on plain arrays.
 
-The generic algorithm of Müllner (2011): every cluster remembers the nearest allowed cluster of a
-higher number, with a distance that is exact or too small; the smallest is looked up, searched
-again if it is out of date, and merged. A pair that the triplets refuse stays refused as long as
-both clusters stay as they are, so the remembered distances remain lower bounds.
+The generic algorithm of Müllner (2011): every cluster remembers the nearest cluster of a higher
+number that is not known to be refused, with a distance that is exact or too small. The smallest
+is looked up; if it is out of date, or the triplets turn out to refuse the pair, its row is
+searched again, otherwise the two merge. A refused pair stays refused as long as both clusters stay
+as they are, so the remembered distances remain lower bounds.
 """
 
 import numpy as np
@@ -15,6 +16,7 @@ from conclust._kernels.disjoint_set import find
 CENTROID, WARD, AVERAGE, COMPLETE, SINGLE = range(5)
 
 may_merge, merge_leaves, stamp = live_tree.may_merge, live_tree.merge, live_tree.stamp
+surely_not = live_tree.surely_not
 pair_key, slot_of, LIVE = live_tree.pair_key, live_tree.slot_of, live_tree.LIVE
 
 
@@ -113,31 +115,47 @@ def join_links(links, link_head, x, y):
 
 
 @jit
-def allowed(ident, leaf_of, node, leaf, row, free, clock, work, refused, s, j):
+def not_refused(ident, leaf_of, n_refused, node, leaf, row, free, clock, work, refused, s, j):
+    """False when clusters s (stamped) and j are known not to merge; else a test may refuse them."""
+    x, y = leaf_of[s], leaf_of[j]
+    if x < 0 or y < 0 or leaf[x, LIVE] == 0 or leaf[y, LIVE] == 0:
+        return True
+    if surely_not(node, leaf, row, free, clock, work, refused, x, y):
+        return False
+    if n_refused[s] == 0 or n_refused[j] == 0:
+        return True
+    key = pair_key(ident[s], ident[j])
+    return refused[slot_of(refused, key)] != key
+
+
+@jit
+def allowed(ident, leaf_of, n_refused, node, leaf, row, free, clock, work, refused, s, j):
     """Whether the triplets let clusters s (stamped) and j merge; free clusters always may."""
     x, y = leaf_of[s], leaf_of[j]
     if x < 0 or y < 0 or leaf[x, LIVE] == 0 or leaf[y, LIVE] == 0:
         return True
-    key = pair_key(ident[s], ident[j])
-    if refused[slot_of(refused, key)] == key:
-        return False
     if may_merge(node, leaf, row, free, clock, work, refused, x, y):
         return True
+    key = pair_key(ident[s], ident[j])
     refused[slot_of(refused, key)] = key
+    n_refused[s] += 1
+    n_refused[j] += 1
     return False
 
 
 @jit
-def nearest_allowed(
-    distance, alive, ident, leaf_of, node, leaf, row, free, clock, work, refused, s
+def nearest_candidate(
+    distance, alive, ident, leaf_of, n_refused, node, leaf, row, free, clock, work, refused, s
 ):
-    """The nearest cluster after s that the triplets let it merge with, and its distance."""
+    """The nearest cluster after s (stamped) that is not known to be refused, and its distance."""
     lowest, nearest = np.inf, -1
     for j in range(s + 1, len(alive)):
         if (
             distance[j] < lowest
             and alive[j]
-            and allowed(ident, leaf_of, node, leaf, row, free, clock, work, refused, s, j)
+            and not_refused(
+                ident, leaf_of, n_refused, node, leaf, row, free, clock, work, refused, s, j
+            )
         ):
             lowest, nearest = distance[j], j
     return lowest, nearest
@@ -186,6 +204,7 @@ def agglomerate(
     alive = np.ones(n, np.bool_)
     ident = np.arange(n)
     home = np.arange(n)
+    n_refused = np.zeros(n, np.int64)
     nearest = np.full(n, -1, np.int64)
     nearest_ident = np.full(n, -1, np.int64)
     lowest = np.full(n, np.inf)
@@ -205,13 +224,14 @@ def agglomerate(
             if lowest[x] == np.inf:
                 return n_done
             y = nearest[x]
-            constrained = leaf_of[x] >= 0 and leaf[leaf_of[x], LIVE] > 0
-            if constrained:
+            if leaf_of[x] >= 0:
                 stamp(node, leaf, clock, leaf_of[x])
             if (
                 not alive[y]
                 or ident[y] != nearest_ident[x]
-                or not allowed(ident, leaf_of, node, leaf, row, free, clock, work, refused, x, y)
+                or not allowed(
+                    ident, leaf_of, n_refused, node, leaf, row, free, clock, work, refused, x, y
+                )
             ):
                 # Out of date: search the row again.
                 distances_from(points, square, linkage, size, x, x + 1, distance)
@@ -219,8 +239,20 @@ def agglomerate(
                     add_prices(links, link_weight, link_head, home, x, 1, price)
                     distance += price
                     add_prices(links, link_weight, link_head, home, x, -1, price)
-                lowest[x], nearest[x] = nearest_allowed(
-                    distance, alive, ident, leaf_of, node, leaf, row, free, clock, work, refused, x
+                lowest[x], nearest[x] = nearest_candidate(
+                    distance,
+                    alive,
+                    ident,
+                    leaf_of,
+                    n_refused,
+                    node,
+                    leaf,
+                    row,
+                    free,
+                    clock,
+                    work,
+                    refused,
+                    x,
                 )
                 nearest_ident[x] = ident[nearest[x]]
                 continue
@@ -236,6 +268,7 @@ def agglomerate(
         home[x] = y
         join_links(links, link_head, x, y)
         ident[y] = n + n_done
+        n_refused[y] = 0
         a, b = leaf_of[x], leaf_of[y]
         if a >= 0 and b >= 0 and leaf[a, LIVE] > 0 and leaf[b, LIVE] > 0:
             leaf_of[y] = merge_leaves(node, leaf, row, free, clock, work, a, b)
@@ -257,11 +290,25 @@ def agglomerate(
             if (
                 distance[k] < lowest[k]
                 and alive[k]
-                and allowed(ident, leaf_of, node, leaf, row, free, clock, work, refused, y, k)
+                and not_refused(
+                    ident, leaf_of, n_refused, node, leaf, row, free, clock, work, refused, y, k
+                )
             ):
                 lowest[k], nearest[k], nearest_ident[k] = distance[k], y, ident[y]
-        lowest[y], nearest[y] = nearest_allowed(
-            distance, alive, ident, leaf_of, node, leaf, row, free, clock, work, refused, y
+        lowest[y], nearest[y] = nearest_candidate(
+            distance,
+            alive,
+            ident,
+            leaf_of,
+            n_refused,
+            node,
+            leaf,
+            row,
+            free,
+            clock,
+            work,
+            refused,
+            y,
         )
         nearest_ident[y] = ident[nearest[y]]
     return n_done

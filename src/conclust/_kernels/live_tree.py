@@ -15,7 +15,7 @@ triplet are free to merge and need not be in the tree at all.
 
 State, plain integer arrays with named columns:
 
-    node      (2 l + 2, 13)       nodes; the first l are the leaves at the start, then the root
+    node      (2 l + 2, 14)       nodes; the first l are the leaves at the start, then the root
     leaf      (l, 8)              clusters, as a union-find forest over those at the start
     row       (m, 14)             triplets; each is listed at its home node and, once decided there,
                                   in one cell list at the child that holds a and b and one at the
@@ -30,8 +30,10 @@ import numpy as np
 
 from conclust._kernels._jit import jit
 
-UP, CHILD, NEXT, PREV, N_CHILDREN, STATE, LEAF, CELL, N_CELLS, ROW, TAG, STAMP, VIA = range(13)
-N_NODE_COLUMNS = 13
+UP, CHILD, NEXT, PREV, N_CHILDREN, STATE, LEAF, CELL, N_CELLS, ROW, TAG, STAMP, VIA, ANSWER = range(
+    14
+)
+N_NODE_COLUMNS = 14
 LAZY, EXPANDED, IS_LEAF = 0, 1, 2
 
 SET, NODE, LIVE, SIDE, LAST_SIDE, N_SIDES, PART, NUMBER = range(8)
@@ -94,7 +96,7 @@ def new_node(node, free, clock):
     node[v, UP] = node[v, CHILD] = node[v, NEXT] = node[v, PREV] = -1
     node[v, N_CHILDREN] = node[v, N_CELLS] = 0
     node[v, STATE] = LAZY
-    node[v, LEAF] = node[v, CELL] = node[v, ROW] = node[v, STAMP] = -1
+    node[v, LEAF] = node[v, CELL] = node[v, ROW] = node[v, STAMP] = node[v, ANSWER] = -1
     retag(node, clock, v)
     return v
 
@@ -418,15 +420,62 @@ def meet(node, leaf, row, free, clock, work, i, j):
 
 
 @jit
+def surely_not(node, leaf, row, free, clock, work, refused, i, j):
+    """Whether the tree refuses i (stamped) and j at a glance; False when a test has to tell.
+
+    The answer is the same for all clusters below Q, so it is left there for the next questions
+    about i: a row of questions visits each node once.
+    """
+    now = clock[N_STAMPS]
+    start = leaf[j, NODE]
+    v, q = start, -1
+    while node[v, STAMP] != now:
+        if node[v, ANSWER] >> 1 == now:
+            answer = node[v, ANSWER] & 1
+            break
+        q = v
+        v = node[v, UP]
+    else:
+        if node[v, STATE] == LAZY:
+            expand(node, leaf, row, free, clock, work, v)
+            restamp(node, leaf, clock, i)
+            return surely_not_in(node, leaf, row, free, clock, work, refused, i, j)
+        answer = glance(node, refused, v, node[v, VIA], q)
+        node[q, ANSWER] = 2 * now + answer
+    v = start
+    while v != q:
+        node[v, ANSWER] = 2 * now + answer
+        v = node[v, UP]
+    return answer == 1
+
+
+@jit
+def surely_not_in(node, leaf, row, free, clock, work, refused, i, j):
+    """The same after the node above both has been expanded."""
+    u, p, q = meet(node, leaf, row, free, clock, work, i, j)
+    answer = glance(node, refused, u, p, q)
+    node[q, ANSWER] = 2 * clock[N_STAMPS] + answer
+    return answer == 1
+
+
+@jit
+def glance(node, refused, u, p, q):
+    """1 when every pair of P × Q is known to be refused, else 0."""
+    if node[p, STATE] == IS_LEAF and node[q, STATE] == IS_LEAF:
+        return 0
+    if node[u, N_CHILDREN] == 2:
+        return 1
+    key = pair_key(node[p, TAG], node[q, TAG])
+    return 1 if refused[slot_of(refused, key)] == key else 0
+
+
+@jit
 def may_merge(node, leaf, row, free, clock, work, refused, i, j):
     """Whether the triplets stay consistent when clusters i (stamped) and j become one."""
     u, p, q = meet(node, leaf, row, free, clock, work, i, j)
     if node[p, STATE] == IS_LEAF and node[q, STATE] == IS_LEAF:
         return True
-    if node[u, N_CHILDREN] == 2:
-        return False
-    key = pair_key(node[p, TAG], node[q, TAG])
-    if refused[slot_of(refused, key)] == key:
+    if glance(node, refused, u, p, q):
         return False
     if not joined_by_row(node, row, p, q):
         return True
@@ -434,6 +483,7 @@ def may_merge(node, leaf, row, free, clock, work, refused, i, j):
     if answer < 0:
         # Every pair of P × Q is refused until P or Q grows: merges inside contract a connected
         # graph, which stays connected.
+        key = pair_key(node[p, TAG], node[q, TAG])
         refused[slot_of(refused, key)] = key
     return answer > 0
 

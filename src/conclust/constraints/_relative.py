@@ -193,7 +193,7 @@ def _opposed(constraints: "Constraints", statement: IntArray) -> list[IntArray]:
     order = np.lexsort(key.T)
     same = (key[order[1:]] == key[order[:-1]]).all(axis=1)
     found, last = [], -2
-    for at in np.flatnonzero(same):
+    for at in np.flatnonzero(same).tolist():
         if at != last + 1:  # of three opposed statements two make the conflict
             found.append(np.sort(statement[order[at : at + 2]]))
             last = at
