@@ -16,7 +16,10 @@ from conclust._kernels.disjoint_set import find
 CENTROID, WARD, AVERAGE, COMPLETE, SINGLE = range(5)
 
 may_merge, merge_leaves, stamp = live_tree.may_merge, live_tree.merge, live_tree.stamp
-surely_not = live_tree.surely_not
+surely_not, mark_open = live_tree.surely_not, live_tree.mark_open
+OPEN, N_STAMPS = live_tree.OPEN, live_tree.N_STAMPS
+
+MANY = 32
 pair_key, slot_of, LIVE = live_tree.pair_key, live_tree.slot_of, live_tree.LIVE
 
 
@@ -115,20 +118,6 @@ def join_links(links, link_head, x, y):
 
 
 @jit
-def not_refused(ident, leaf_of, n_refused, node, leaf, row, free, clock, work, refused, s, j):
-    """False when clusters s (stamped) and j are known not to merge; else a test may refuse them."""
-    x, y = leaf_of[s], leaf_of[j]
-    if x < 0 or y < 0 or leaf[x, LIVE] == 0 or leaf[y, LIVE] == 0:
-        return True
-    if surely_not(node, leaf, row, free, clock, work, refused, x, y):
-        return False
-    if n_refused[s] == 0 or n_refused[j] == 0:
-        return True
-    key = pair_key(ident[s], ident[j])
-    return refused[slot_of(refused, key)] != key
-
-
-@jit
 def allowed(ident, leaf_of, n_refused, node, leaf, row, free, clock, work, refused, s, j):
     """Whether the triplets let clusters s (stamped) and j merge; free clusters always may."""
     x, y = leaf_of[s], leaf_of[j]
@@ -144,21 +133,58 @@ def allowed(ident, leaf_of, n_refused, node, leaf, row, free, clock, work, refus
 
 
 @jit
-def nearest_candidate(
-    distance, alive, ident, leaf_of, n_refused, node, leaf, row, free, clock, work, refused, s
+def search(
+    distance,
+    start,
+    s,
+    alive,
+    ident,
+    leaf_of,
+    n_refused,
+    node,
+    leaf,
+    row,
+    free,
+    clock,
+    work,
+    refused,
+    lowest,
+    nearest,
+    nearest_ident,
 ):
-    """The nearest cluster after s (stamped) that is not known to be refused, and its distance."""
-    lowest, nearest = np.inf, -1
-    for j in range(s + 1, len(alive)):
-        if (
-            distance[j] < lowest
-            and alive[j]
-            and not_refused(
-                ident, leaf_of, n_refused, node, leaf, row, free, clock, work, refused, s, j
-            )
-        ):
-            lowest, nearest = distance[j], j
-    return lowest, nearest
+    """Find the nearest cluster after s that is not known to be refused; tell those before about s.
+
+    distance   (n,) float64   in       of cluster s to clusters start, start + 1, …
+    lowest, nearest, nearest_ident     what each cluster remembers
+             (n,)             in/out
+
+    After MANY refusals in a row of questions about s, all are answered at once.
+    """
+    lowest[s] = np.inf
+    constrained = leaf_of[s] >= 0 and leaf[leaf_of[s], LIVE] > 0
+    if constrained:
+        stamp(node, leaf, clock, leaf_of[s])
+    now = clock[N_STAMPS]
+    n_no = 0
+    for j in range(start, len(alive)):
+        after = j > s
+        if not (alive[j] and distance[j] < lowest[s if after else j]) or j == s:
+            continue
+        if constrained and leaf_of[j] >= 0 and leaf[leaf_of[j], LIVE] > 0:
+            if n_no >= MANY:
+                if leaf[leaf_of[j], OPEN] != now:
+                    continue
+            elif surely_not(node, leaf, row, free, clock, work, refused, leaf_of[s], leaf_of[j]):
+                n_no += 1
+                if n_no == MANY:
+                    mark_open(node, leaf, row, free, clock, work, refused, leaf_of[s])
+                continue
+            if n_refused[s] > 0 and n_refused[j] > 0:
+                key = pair_key(ident[s], ident[j])
+                if refused[slot_of(refused, key)] == key:
+                    continue
+        at, to = (s, j) if after else (j, s)
+        lowest[at], nearest[at], nearest_ident[at] = distance[j], to, ident[to]
 
 
 @jit
@@ -212,6 +238,7 @@ def agglomerate(
     price = np.zeros(n)
     n_done = 0
     while n_done < n - 1:
+        looked_at = -1
         if n_done < len(forced):
             x, y = find(home, forced[n_done, 0]), find(home, forced[n_done, 1])
             x, y = min(x, y), max(x, y)
@@ -233,70 +260,44 @@ def agglomerate(
                     ident, leaf_of, n_refused, node, leaf, row, free, clock, work, refused, x, y
                 )
             ):
-                # Out of date: search the row again.
-                distances_from(points, square, linkage, size, x, x + 1, distance)
-                if link_head[x, 0] >= 0:
-                    add_prices(links, link_weight, link_head, home, x, 1, price)
-                    distance += price
-                    add_prices(links, link_weight, link_head, home, x, -1, price)
-                lowest[x], nearest[x] = nearest_candidate(
-                    distance,
-                    alive,
-                    ident,
-                    leaf_of,
-                    n_refused,
-                    node,
-                    leaf,
-                    row,
-                    free,
-                    clock,
-                    work,
-                    refused,
-                    x,
-                )
-                nearest_ident[x] = ident[nearest[x]]
+                looked_at = x
+        if looked_at < 0:
+            d = distance_between(points, square, linkage, size, x, y)
+            heights[n_done] = np.sqrt(d) if linkage in (CENTROID, WARD) else d
+            children[n_done, 0] = min(ident[x], ident[y])
+            children[n_done, 1] = max(ident[x], ident[y])
+            if link_head[x, 0] >= 0:
+                add_prices(links, link_weight, link_head, home, x, 1, price)
+                broken[n_done] = price[y]
+                add_prices(links, link_weight, link_head, home, x, -1, price)
+            join(points, square, linkage, size, alive, x, y)
+            home[x] = y
+            join_links(links, link_head, x, y)
+            ident[y] = n + n_done
+            n_refused[y] = 0
+            a, b = leaf_of[x], leaf_of[y]
+            if a >= 0 and b >= 0 and leaf[a, LIVE] > 0 and leaf[b, LIVE] > 0:
+                leaf_of[y] = merge_leaves(node, leaf, row, free, clock, work, a, b)
+            elif a >= 0 and leaf[a, LIVE] > 0:
+                leaf_of[y] = a
+            lowest[x] = np.inf
+            n_done += 1
+            if n_done <= len(forced):
                 continue
-        d = distance_between(points, square, linkage, size, x, y)
-        heights[n_done] = np.sqrt(d) if linkage in (CENTROID, WARD) else d
-        children[n_done, 0] = min(ident[x], ident[y])
-        children[n_done, 1] = max(ident[x], ident[y])
-        if link_head[x, 0] >= 0:
-            add_prices(links, link_weight, link_head, home, x, 1, price)
-            broken[n_done] = price[y]
-            add_prices(links, link_weight, link_head, home, x, -1, price)
-        join(points, square, linkage, size, alive, x, y)
-        home[x] = y
-        join_links(links, link_head, x, y)
-        ident[y] = n + n_done
-        n_refused[y] = 0
-        a, b = leaf_of[x], leaf_of[y]
-        if a >= 0 and b >= 0 and leaf[a, LIVE] > 0 and leaf[b, LIVE] > 0:
-            leaf_of[y] = merge_leaves(node, leaf, row, free, clock, work, a, b)
-        elif a >= 0 and leaf[a, LIVE] > 0:
-            leaf_of[y] = a
-        lowest[x] = np.inf
-        n_done += 1
-        if n_done <= len(forced):
-            continue
-        # The new cluster may be nearer to earlier clusters than what they had, and needs its own.
-        distances_from(points, square, linkage, size, y, 0, distance)
-        if link_head[y, 0] >= 0:
-            add_prices(links, link_weight, link_head, home, y, 1, price)
+            looked_at = y
+        # A row that is out of date is searched again. A new cluster may also be nearer to earlier
+        # ones than what they had.
+        s = looked_at
+        start = 0 if s == y else s + 1
+        distances_from(points, square, linkage, size, s, start, distance)
+        if link_head[s, 0] >= 0:
+            add_prices(links, link_weight, link_head, home, s, 1, price)
             distance += price
-            add_prices(links, link_weight, link_head, home, y, -1, price)
-        if leaf_of[y] >= 0:
-            stamp(node, leaf, clock, leaf_of[y])
-        for k in range(y):
-            if (
-                distance[k] < lowest[k]
-                and alive[k]
-                and not_refused(
-                    ident, leaf_of, n_refused, node, leaf, row, free, clock, work, refused, y, k
-                )
-            ):
-                lowest[k], nearest[k], nearest_ident[k] = distance[k], y, ident[y]
-        lowest[y], nearest[y] = nearest_candidate(
+            add_prices(links, link_weight, link_head, home, s, -1, price)
+        search(
             distance,
+            start,
+            s,
             alive,
             ident,
             leaf_of,
@@ -308,7 +309,8 @@ def agglomerate(
             clock,
             work,
             refused,
-            y,
+            lowest,
+            nearest,
+            nearest_ident,
         )
-        nearest_ident[y] = ident[nearest[y]]
     return n_done
