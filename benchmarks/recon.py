@@ -52,7 +52,6 @@ def unrelated(source, argument, share):
 
 def scipy_centroid(case):
     linkage(case[0], "centroid")
-    return None
 
 
 def recon(case):

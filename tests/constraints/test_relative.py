@@ -6,6 +6,7 @@ from hypothesis import strategies as st
 
 from conclust import Constraints, sample_constraints
 from conclust._kernels import build as kernel
+from conclust._kernels.triplet_cuts import keep_by_cuts
 from conclust.constraints._relative import one_tree, satisfied_by_tree
 from conclust.exceptions import InconsistentConstraintsError, InvalidConstraintsError
 from tests.oracles import hierarchy as oracle
@@ -165,3 +166,39 @@ def test_noise_is_repaired_quickly():
     assert repaired.conflicts() == []
     assert len(repaired) >= 1300
     assert repaired.implies(*repaired.relative[0])
+
+
+@pytest.mark.parametrize("compiled", [True, False])
+@settings(max_examples=50)
+@given(rows=triplets(6, 14))
+def test_taking_triplets_one_by_one(compiled, rows):
+    # Check against asking OneTree after each row.
+    rows = np.array(rows, dtype=np.int64).reshape(-1, 3)
+    kept = np.zeros(len(rows), dtype=bool)
+    keep = kernel.keep_consistent_triplets if compiled else kernel.keep_consistent_triplets.py_func
+    keep(rows, 6, len(rows), kept)
+    taken = []
+    for row, is_kept in zip(rows.tolist(), kept, strict=True):
+        assert is_kept == oracle.one_tree_exists([*taken, row], range(6))
+        if is_kept:
+            taken.append(row)
+
+
+@pytest.mark.parametrize("compiled", [True, False])
+@settings(max_examples=50)
+@given(rows=triplets(6, 14))
+def test_cuts_keep_a_consistent_subset(compiled, rows):
+    rows = np.array(rows, dtype=np.int64).reshape(-1, 3)
+    kept = np.zeros(len(rows), dtype=bool)
+    keep = keep_by_cuts if compiled else keep_by_cuts.py_func
+    keep(rows, np.ones(len(rows)), 6, kept)
+    assert oracle.one_tree_exists(rows[kept].tolist(), range(6))
+
+
+def test_wrong_triplets_are_outvoted():
+    # Taken by order alone, early wrong statements would drive out hundreds of right ones.
+    y = np.repeat(np.arange(2), 200)
+    known = sample_constraints(y, n_relative=1600, noise=0.1, random_state=0)
+    dropped = known.repaired().dropped
+    assert len(dropped) <= 180
+    assert dropped.provenance["flipped"].mean() > 0.9

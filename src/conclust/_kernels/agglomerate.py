@@ -260,7 +260,7 @@ def agglomerate(
                     ident, leaf_of, n_refused, node, leaf, row, free, clock, work, refused, x, y
                 )
             ):
-                looked_at = x
+                looked_at = int(x)
         if looked_at < 0:
             d = distance_between(points, square, linkage, size, x, y)
             heights[n_done] = np.sqrt(d) if linkage in (CENTROID, WARD) else d

@@ -5,6 +5,8 @@ import numpy as np
 from conclust._kernels._jit import jit
 from conclust._kernels.disjoint_set import find, union
 
+SHORT = 32  # triplets that are tried one by one
+
 
 @jit
 def build(triplets, n, parent, stuck):
@@ -142,21 +144,68 @@ def spanning_rows(triplets, inside, chosen):
 
 
 @jit
-def keep_consistent_triplets(triplets, n, kept):
+def fits(taken, n, triplet, up, leaves, rows):
+    """Whether one more triplet keeps a consistent set consistent.
+
+    taken          (t, 3) int64   in    consistent
+    triplet        (3,)   int64   in
+    up, leaves     (n,)   int64         scratch
+    rows           (t,)   int64         scratch
+
+    Only the part that holds the triplet can get stuck, so BUILD follows that one alone.
+    """
+    a, b, c = triplet
+    n_leaves, n_rows = n, len(taken)
+    for i in range(n):
+        leaves[i] = i
+    for r in range(n_rows):
+        rows[r] = r
+    while True:
+        for at in range(n_leaves):
+            up[leaves[at]] = leaves[at]
+        n_parts = n_leaves
+        for at in range(-1, n_rows):
+            p = find(up, a if at < 0 else taken[rows[at], 0])
+            q = find(up, b if at < 0 else taken[rows[at], 1])
+            if p != q:
+                up[p] = q
+                n_parts -= 1
+        if n_parts == 1:
+            return False
+        part = find(up, a)
+        if find(up, c) != part:
+            return True  # decided here; what lies below is a part of a consistent set
+        kept = 0
+        for at in range(n_leaves):
+            if find(up, leaves[at]) == part:
+                leaves[kept] = leaves[at]
+                kept += 1
+        n_leaves, kept = kept, 0
+        for at in range(n_rows):
+            r = rows[at]
+            if find(up, taken[r, 0]) == part and find(up, taken[r, 2]) == part:
+                rows[kept] = r
+                kept += 1
+        n_rows = kept
+
+
+@jit
+def keep_consistent_triplets(triplets, n, run, kept):
     """Take triplets in the order given, skipping each that contradicts those taken before.
 
     triplets   (m, 3) int64   in
     n                 int     in
+    run               int     in    how many to try first
     kept       (m,)   bool    out
 
-    Rows are tried in runs that double while they fit and halve when they do not, so the number of
-    trees built is about (number skipped) · log(run).
+    Long runs are tried as a whole, and halved when they do not fit; short ones row by row.
     """
     m = len(triplets)
     taken = np.empty_like(triplets)
     parent = np.empty(2 * n, np.int64)
     stuck = np.empty(n, np.int64)
-    n_taken, at, run = 0, 0, max(m, 1)
+    up, leaves, rows = np.empty(n, np.int64), np.empty(n, np.int64), np.empty(m, np.int64)
+    n_taken, at, run = 0, 0, max(run, 1)
     while at < m:
         run = min(run, m - at)
         taken[n_taken : n_taken + run] = triplets[at : at + run]
@@ -166,11 +215,15 @@ def keep_consistent_triplets(triplets, n, kept):
             n_taken += run
             at += run
             run *= 2
-        elif run == 1:
-            kept[at] = False
-            at += 1
-        else:
+        elif run > SHORT:
             run //= 2
+        else:
+            for r in range(at, at + run):
+                kept[r] = fits(taken[:n_taken], n, triplets[r], up, leaves, rows)
+                if kept[r]:
+                    taken[n_taken] = triplets[r]
+                    n_taken += 1
+            at += run
 
 
 @jit

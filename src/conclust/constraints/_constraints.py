@@ -762,7 +762,8 @@ class Constraints:
         The best of three searches: statements taken by falling weight (must-links before
         cannot-links of the same weight, and the reverse), and a greedy hitting set of the
         conflicts; each completed by whatever else fits. Relative statements are then taken by
-        falling weight as far as they fit. A consistent set comes back unchanged.
+        falling weight as far as they fit, or first those that a tree found by votes satisfies,
+        whichever drops less. A consistent set comes back unchanged.
         """
         return self._split(repair_all(self))
 

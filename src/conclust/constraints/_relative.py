@@ -13,6 +13,7 @@ import numpy as np
 import numpy.typing as npt
 
 from conclust._kernels import build as kernel
+from conclust._kernels.triplet_cuts import keep_by_cuts
 from conclust.constraints._conflicts import repair
 from conclust.constraints._rows import IntArray
 from conclust.exceptions import InconsistentConstraintsError
@@ -22,6 +23,10 @@ if TYPE_CHECKING:
 
 # Minimal conflicts listed at most; each costs some BUILD calls.
 MAX_LISTED = 100
+
+# With more contradictions than this, wrong statements that come early would drive out too many
+# right ones for the order of weights to win.
+MAX_BY_WEIGHT = 100
 
 N_SAID = 8  # triplets written out in one sentence
 
@@ -161,7 +166,16 @@ class _Numbered:
             return np.sort(quickxplain(self.agrees, clash[:0], clash))
         # With groups any must-link and any triplet that enlarged a group may have a part in it.
         others = np.setdiff1d(statements[~self.is_cannot[statements]], clash)
-        return np.sort(quickxplain(self.agrees, clash[:0], np.concatenate([others, clash])))
+        found = quickxplain(self.agrees, clash[:0], np.concatenate([others, clash]))
+        # A triplet that enlarges a group can also end a contradiction, so less may clash as well.
+        at = 0
+        while at < len(found):
+            fewer = np.delete(found, at)
+            if self.agrees(fewer):
+                at += 1
+            else:
+                found, at = fewer, 0
+        return np.sort(found)
 
 
 def relative_conflicts(constraints: "Constraints") -> list[tuple[IntArray, str]]:
@@ -219,7 +233,8 @@ def repair_all(constraints: "Constraints") -> IntArray:
     """Choose statements to drop so that pairs and triplets together are consistent.
 
     Contradictions among pairs are mended first. Then all statements are taken by falling weight,
-    pairs before triplets, and what does not fit is skipped.
+    pairs before triplets, and what does not fit is skipped; or first those that a tree of cuts
+    satisfies, then the others: whichever drops less.
     """
     drop = repair(constraints)
     if not len(constraints.relative):
@@ -229,12 +244,38 @@ def repair_all(constraints: "Constraints") -> IntArray:
     if numbered.agrees(keep):
         return drop
     order = keep[np.lexsort((numbered.is_relative[keep], -constraints.weight[keep]))]
+    # By weight alone an early wrong statement drives out many right ones; a tree in which they
+    # outvote it gives a second order, and the heavier result counts.
+    voted = _kept_by_cuts(constraints, numbered, order)
+    found = [_skipped(numbered, np.concatenate([order[voted], order[~voted]]), int(voted.sum()))]
+    if len(found[0]) <= MAX_BY_WEIGHT:
+        found.append(_skipped(numbered, order, len(order)))
+    gone = min(found, key=lambda skipped: float(constraints.weight[skipped].sum()))
+    return np.union1d(drop, gone)
+
+
+def _kept_by_cuts(
+    constraints: "Constraints", numbered: _Numbered, order: IntArray
+) -> npt.NDArray[np.bool_]:
+    """Which statements come first: pairs, and triplets that a tree of cuts satisfies."""
+    first = ~numbered.is_relative[order]
+    rows = order[~first]
+    kept = np.zeros(len(rows), dtype=np.bool_)
+    place = np.searchsorted(numbered.relative, rows)
+    cuts = np.ascontiguousarray(numbered.logic.triplets[place])
+    keep_by_cuts(cuts, constraints.weight[rows], numbered.logic.n, kept)
+    first[~first] = kept
+    return first
+
+
+def _skipped(numbered: _Numbered, order: IntArray, run: int) -> IntArray:
+    """The statements that do not fit those before them."""
     if numbered.is_relative.all():
         kept = np.zeros(len(order), dtype=np.bool_)
         rows = np.ascontiguousarray(numbered.logic.triplets[order])
-        kernel.keep_consistent_triplets(rows, numbered.logic.n, kept)
+        kernel.keep_consistent_triplets(rows, numbered.logic.n, run, kept)
         return np.sort(order[~kept])
-    taken, skipped, at, run = order[:0], [], 0, len(order)
+    taken, skipped, at = order[:0], [], 0
     while at < len(order):  # as in the kernel, with must-links contracted in each trial
         run = min(run, len(order) - at)
         trial = np.concatenate([taken, order[at : at + run]])
@@ -245,7 +286,7 @@ def repair_all(constraints: "Constraints") -> IntArray:
             at += 1
         else:
             run //= 2
-    return np.union1d(drop, np.array(skipped, dtype=np.int64))
+    return np.array(skipped, dtype=np.int64)
 
 
 def forces(constraints: "Constraints", a: int, b: int, c: int) -> bool:
