@@ -109,5 +109,7 @@ def hard():
 
 if __name__ == "__main__":
     parts = {"papers": papers, "growth": growth, "hard": hard}
-    rows = [row for name in sys.argv[1:] or parts for row in parts[name]()]
-    print_table(HEADER, rows)
+    print_table(HEADER, [])
+    for name in sys.argv[1:] or parts:
+        for row in parts[name]():
+            print("| " + " | ".join(map(str, row)) + " |", flush=True)
