@@ -5,15 +5,22 @@ from sklearn.cluster import KMeans
 from sklearn.utils.estimator_checks import parametrize_with_checks
 
 from conclust import (
+    ITML,
     BoostedConstrainedKMeans,
+    ConstrainedGaussianMixture,
     ConstrainedKMeans,
     ConstrainedKMeansEnsemble,
     COPKMeans,
+    CoTraining,
+    DistBoost,
+    GeneralizedKMeans,
     MPCKMeans,
     PCKMeans,
     ReCon,
+    RelativeMetric,
+    TrustEnsemble,
 )
-from conclust.testing import EstimatorCase, estimator_checks
+from conclust.testing import EstimatorCase, estimator_checks, transformer_checks
 
 CASES = [
     EstimatorCase(COPKMeans(n_clusters=3, n_init=2), hard=True, plain=KMeans()),
@@ -21,13 +28,26 @@ CASES = [
     EstimatorCase(ConstrainedKMeans(n_clusters=3, order="random", max_iter=30), plain=KMeans()),
     EstimatorCase(PCKMeans(n_clusters=3, n_init=2), plain=KMeans()),
     EstimatorCase(MPCKMeans(n_clusters=3, n_init=2)),
+    EstimatorCase(GeneralizedKMeans(n_clusters=3, n_init=2), hard=True),
+    EstimatorCase(GeneralizedKMeans(n_clusters=3, n_init=2, update="online"), hard=True),
+    EstimatorCase(ConstrainedGaussianMixture(n_components=3), hard=True),
     EstimatorCase(BoostedConstrainedKMeans(n_clusters=3, n_estimators=10)),
     EstimatorCase(ConstrainedKMeansEnsemble(n_clusters=3, n_estimators=10)),
+    EstimatorCase(TrustEnsemble(n_clusters=3, n_estimators=4, n_judges=3)),
+    EstimatorCase(
+        CoTraining(n_clusters=3, estimator=ConstrainedKMeansEnsemble(n_estimators=5), n_rounds=2)
+    ),
     EstimatorCase(ConstrainedKMeansEnsemble(n_clusters=3, n_estimators=10, reorder="run")),
     EstimatorCase(ReCon(n_clusters=3, on_conflict="repair"), relative=True),
     EstimatorCase(ReCon(n_clusters=3, linkage="average", on_conflict="repair"), relative=True),
 ]
 
+LEARNERS = [
+    EstimatorCase(ITML()),
+    EstimatorCase(DistBoost(n_estimators=5)),
+    EstimatorCase(DistBoost(n_estimators=5, n_components=3)),
+    EstimatorCase(RelativeMetric(), relative=True),
+]
 
 # The start is drawn from the rows, so weighting a row and repeating it draw different starts, and
 # the run ends elsewhere. scikit-learn expects the same of KMeans; with `init` given the two agree,
@@ -39,7 +59,8 @@ STARTS_FROM_ROWS = {
 
 
 @parametrize_with_checks(
-    [case.estimator for case in CASES], expected_failed_checks=lambda estimator: STARTS_FROM_ROWS
+    [case.estimator for case in CASES + LEARNERS],
+    expected_failed_checks=lambda estimator: STARTS_FROM_ROWS,
 )
 def test_scikit_learn(estimator, check):
     check(estimator)
@@ -47,13 +68,14 @@ def test_scikit_learn(estimator, check):
 
 @pytest.mark.parametrize(
     ("case", "check"),
-    [pair for case in CASES for pair in estimator_checks(case)],
+    [pair for case in CASES for pair in estimator_checks(case)]
+    + [pair for case in LEARNERS for pair in transformer_checks(case)],
     ids=lambda value: getattr(value, "__name__", str(value)),
 )
 def test_ours(case, check):
     check(case)
 
 
-@pytest.mark.parametrize("case", CASES, ids=str)
+@pytest.mark.parametrize("case", CASES + LEARNERS, ids=str)
 def test_constructible_without_arguments(case):
     type(case.estimator)()

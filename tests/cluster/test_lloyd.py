@@ -157,7 +157,13 @@ def test_with_pairs_it_is_the_papers_algorithm(sparse):
         X, pairs, sign, priority, centers, weight = problem
         order = oracle.by_priority(priority)
         expected = oracle.modified_cop_kmeans(
-            X.tolist(), pairs, sign, [order] * (max_iter + 1), centers.tolist(), weight
+            X.tolist(),
+            pairs,
+            sign,
+            [order] * (max_iter + 1),
+            centers.tolist(),
+            weight,
+            stop_at_cycles=len(pairs) > 0,
         )
         assume(is_clear(expected))
         run = constrained_kmeans(

@@ -8,7 +8,7 @@ from sklearn.metrics import adjusted_rand_score
 
 from conclust import BoostedConstrainedKMeans, Constraints, sample_constraints
 from conclust.ensemble import CoAssociation
-from conclust.ensemble._boosted import displacement, importance, reweigh, weighted_error
+from conclust.ensemble._boosted import displacement, importance, ranks_of, reweigh, weighted_error
 
 X, y = load_iris(return_X_y=True)
 KNOWN = sample_constraints(y, 200, random_state=0)
@@ -48,8 +48,11 @@ def test_reweighing_is_equation_3_up_to_a_common_factor(case, alpha, rho, xi):
 
 
 def test_displacement_by_hand():
-    assert displacement(np.array([3.0, 2, 1]), np.array([3.0, 2, 1])) == 0
-    assert displacement(np.array([3.0, 2, 1]), np.array([1.0, 2, 3])) == pytest.approx(4 / 9)
+    falling, rising = ranks_of(np.array([3.0, 2, 1])), ranks_of(np.array([1.0, 2, 3]))
+    assert falling.tolist() == [0, 1, 2]
+    assert ranks_of(np.ones(3)).tolist() == [0, 1, 2]
+    assert displacement(falling, falling) == 0
+    assert displacement(falling, rising) == pytest.approx(4 / 9)
 
 
 def test_xi_cancels():

@@ -192,6 +192,7 @@ def test_distance_to_the_own_centre(kind, dtype, plain):
     out = np.full(N_ROWS, np.nan, dtype=dtype)
     norms = (centers**2).sum(axis=1)
     for start, stop in ((0, 100), (100, N_ROWS)):
-        kernel("measure", kind, plain)(*parts(X, kind), centers, norms, start, stop, labels, out)
+        here = out[start:stop]
+        kernel("measure", kind, plain)(*parts(X, kind), centers, norms, start, stop, labels, here)
     expected = squared_distances(X, centers)[np.arange(N_ROWS), labels]
     assert_array_equal(out, expected)

@@ -10,26 +10,35 @@ class Result(NamedTuple):
     margin: float  # the closest that a pair came to a tie d(x_i, c_i) = d(x_j, c_j), relatively
 
 
-def modified_cop_kmeans(X, pairs, sign, orders, centers, sample_weight=None):
+def modified_cop_kmeans(
+    X, pairs, sign, orders, centers, sample_weight=None, *, stop_at_cycles=False
+):
     """Run one iteration per order; stop when the clustering does not change.
 
-    ``orders`` holds, for each iteration, the pairs in the order in which they are visited.
+    ``orders`` holds, for each iteration, the pairs in the order in which they are visited. With
+    ``stop_at_cycles``, for an order that never changes, stop also one assignment after a clustering
+    is met again.
     """
     weight = [1.0] * len(X) if sample_weight is None else sample_weight
     labels = None
     n_empty = 0
     margin = 1.0
     n_iter = 0
+    met = []
+    cycles = False
     for order in orders:
-        n_iter += 1
+        n_iter += not cycles
         distances = [[squared_distance(x, c) for c in centers] for x in X]
         for i, j in pairs:
             d_i, d_j = min(distances[i]), min(distances[j])
             if d_i + d_j > 0:
                 margin = min(margin, abs(d_i - d_j) / (d_i + d_j))
         previous, labels = labels, assign(distances, pairs, sign, order)
-        if labels == previous:
+        if labels == previous or cycles:
             break
+        if stop_at_cycles and len(set(labels)) == len(centers):
+            cycles = labels in met
+            met.append(labels)
         homes = fill_empty(labels, distances)
         without = [len(set(range(len(centers))) - set(rows)) for rows in (labels, homes)]
         n_empty = max(n_empty, sum(without))

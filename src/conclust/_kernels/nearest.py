@@ -231,17 +231,17 @@ def measure_dense(X, centers, norms, start, stop, labels, out):
     norms        (k,)           float    in     ‖c‖²; used for CSR rows only
     start, stop                 int      in
     labels       (n,)           int32    in
-    out          (n,)           float    out
+    out          (stop − start,) float   out
     """
     for row in range(start, stop):
-        out[row] = _distance_dense(X, row, centers, labels[row])
+        out[row - start] = _distance_dense(X, row, centers, labels[row])
 
 
 @jit
 def measure_csr(data, indices, indptr, centers, norms, start, stop, labels, out):
     """Do the work of `measure_dense` on CSR rows."""
     for row in range(start, stop):
-        out[row] = _distance_csr(data, indices, indptr, row, centers, norms, labels[row])
+        out[row - start] = _distance_csr(data, indices, indptr, row, centers, norms, labels[row])
 
 
 @jit

@@ -49,8 +49,8 @@ class ConstrainedKMeans(CentersMixin):
         Weighted sum of squared distances of the rows to the centres of their clusters.
     n_iter_ : int
     converged_ : bool
-        False when `max_iter` was reached; with clashing statements labels often cycle, which is
-        normal.
+        False when `max_iter` was reached, or when labels came back: with clashing statements they
+        often cycle, which is normal.
     history_ : list of Round
         Inertia, rows that changed, pairs broken and shift of the centres in each iteration.
     report_ : ConstraintReport
@@ -142,13 +142,9 @@ class ConstrainedKMeans(CentersMixin):
         """
         X, constraints = check_inputs(self, X, constraints, n_clusters=self.n_clusters)
         weight = None if sample_weight is None else weights_of_rows(sample_weight, X)
-        pairs = constraints.pairs()
-        ranks = (
-            pairs.weight
-            if priority is None
-            else _priorities(priority, constraints)[pairs.statement]
-        )
-        tol = self.tol if self.tol is not None else (0.0 if len(pairs.pairs) else 1e-4)
+        # Beside few features, arrays as long as the pairs are felt in the memory.
+        pairs, sign, ranks = _visits(constraints, priority, n_samples=X.shape[0])
+        tol = self.tol if self.tol is not None else (0.0 if len(pairs) else 1e-4)
         random_state = check_random_state(self.random_state)
         tol = scaled_tolerance(X, tol)
         data = centred(X)
@@ -163,8 +159,8 @@ class ConstrainedKMeans(CentersMixin):
                 )
                 run = constrained_kmeans(
                     data.X,
-                    pairs.pairs,
-                    pairs.sign,
+                    pairs,
+                    sign,
                     ranks,
                     start,
                     sample_weight=weight,
@@ -174,7 +170,8 @@ class ConstrainedKMeans(CentersMixin):
                     random_state=random_state,
                     on_round=show,
                 )
-                value = (_broken_weight(pairs, run.labels), run.inertia)
+                broken = _broken_weight(constraints, run.labels) if n_init > 1 else 0.0
+                value = (broken, run.inertia)
                 if best is None or value < best[0]:
                     best = value, run
                 show(run.history[-1], advance=1)
@@ -187,9 +184,21 @@ class ConstrainedKMeans(CentersMixin):
         return self
 
 
-def _broken_weight(pairs: Any, labels: np.ndarray) -> float:
-    same = labels[pairs.pairs[:, 0]] == labels[pairs.pairs[:, 1]]
-    return float(pairs.weight[same != (pairs.sign > 0)].sum())
+def _visits(
+    constraints: Constraints, priority: Any, n_samples: int
+) -> tuple[np.ndarray, np.ndarray, np.ndarray | None]:
+    """Pairs, signs and priorities, in as few bytes as they need; None when all rank alike."""
+    pairs, sign, ranks, statement = constraints.pairs()
+    if priority is not None:
+        ranks = _priorities(priority, constraints)[statement]
+    small = pairs.astype(np.int32) if n_samples < 2**31 else pairs
+    return small, sign, None if (ranks == ranks[:1]).all() else ranks
+
+
+def _broken_weight(constraints: Constraints, labels: np.ndarray) -> float:
+    pairs, sign, weight, _ = constraints.pairs()
+    same = labels[pairs[:, 0]] == labels[pairs[:, 1]]
+    return float(weight[same != (sign > 0)].sum())
 
 
 def _priorities(priority: Any, constraints: Constraints) -> np.ndarray:

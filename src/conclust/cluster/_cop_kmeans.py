@@ -24,6 +24,11 @@ from conclust.exceptions import ConstraintsViolatedWarning, InfeasibleConstraint
 # placement, improved, is as good then and takes half the time.
 STILL = 0.1
 
+WAY_OUT = (
+    "Raise n_clusters, drop one of these statements, or pass on_infeasible='relax' to break the "
+    "least weight."
+)
+
 
 class Round(NamedTuple):
     """What one iteration did."""
@@ -190,6 +195,81 @@ def _without_weak_must_links(constraints: Constraints, n_clusters: int) -> Const
         constraints = constraints[np.delete(np.arange(len(constraints)), weak)]
 
 
+def hard_units(
+    constraints: Constraints, n_clusters: int, way_out: str, *, argument: str = "n_clusters"
+) -> Units:
+    """Collect the units of statements that must all hold.
+
+    Parameters
+    ----------
+    constraints : Constraints
+    n_clusters : int
+    way_out : str
+        What the error should advise.
+    argument : str, default="n_clusters"
+        What the caller calls the number of clusters.
+
+    Returns
+    -------
+    Units
+
+    Raises
+    ------
+    InconsistentConstraintsError
+        When the statements contradict each other.
+    InfeasibleConstraintsError
+        When a group of mutually apart rows is larger than `n_clusters`: seen here, before the group
+        is written out pair by pair. Other reasons show when the units are placed.
+    """
+    closure = constraints.closure()
+    if any(len(group) > n_clusters for group in closure.groups):
+        raise_infeasible(constraints, n_clusters, None, way_out, argument=argument)
+    return units_of(closure)
+
+
+def raise_infeasible(
+    constraints: Constraints,
+    n_clusters: int,
+    placement: Placement | None,
+    way_out: str,
+    *,
+    argument: str = "n_clusters",
+) -> None:
+    """Name the conflict: a clique, an odd ring, or that the search found no way.
+
+    Parameters
+    ----------
+    constraints : Constraints
+        Free of contradictions.
+    n_clusters : int
+    placement : Placement or None
+        What was found instead; None when it was not looked for.
+    way_out : str
+        What to do, as a sentence.
+    argument : str, default="n_clusters"
+
+    Raises
+    ------
+    InfeasibleConstraintsError
+    """
+    conflicts = constraints.pairwise.conflicts(n_clusters)
+    if conflicts:
+        more = f" ({len(conflicts) - 1} more conflicts.)" if len(conflicts) > 1 else ""
+        reason = f"{conflicts[0]}{more}"
+    elif placement is not None and placement.outcome is Outcome.UNKNOWN:
+        reason = (
+            "No assignment that keeps every statement was found, and none could be excluded: "
+            "the cannot-links are too entangled for the exact search."
+        )
+    else:
+        reason = "The cannot-links need more clusters."
+    raise InfeasibleConstraintsError(
+        f"{argument}={n_clusters} cannot keep all {len(constraints)} statements. "
+        f"{reason} {way_out}",
+        conflicts,
+    )
+
+
 class COPKMeans(CentersMixin):
     """K-means that keeps every must-link and cannot-link, or says why it cannot.
 
@@ -329,7 +409,11 @@ class COPKMeans(CentersMixin):
         X, constraints = check_inputs(self, X, constraints, n_clusters=self.n_clusters)
         weight = None if sample_weight is None else weights_of_rows(sample_weight, X)
         relax = self.on_infeasible == "relax"
-        units = units_of(self._feasible(constraints, relax))
+        if relax:
+            weakened = _without_weak_must_links(constraints.pairwise.repaired(), self.n_clusters)
+            units = units_of(weakened.closure())
+        else:
+            units = hard_units(constraints, self.n_clusters, WAY_OUT)
         random_state = check_random_state(self.random_state)
         tol = scaled_tolerance(X, self.tol)
         data = centred(X)
@@ -354,7 +438,7 @@ class COPKMeans(CentersMixin):
                     on_round=show,
                 )
                 if not run.history:
-                    self._raise_infeasible(constraints, run.placement)
+                    raise_infeasible(constraints, self.n_clusters, run.placement, WAY_OUT)
                 if best is None or (run.broken_weight, run.inertia) < (
                     best.broken_weight,
                     best.inertia,
@@ -375,34 +459,3 @@ class COPKMeans(CentersMixin):
                 stacklevel=2,
             )
         return self
-
-    def _feasible(self, constraints: Constraints, relax: bool) -> Closure:
-        """Close the constraints; without contradictions when they may be relaxed."""
-        if relax:
-            constraints = _without_weak_must_links(constraints.pairwise.repaired(), self.n_clusters)
-        closure = constraints.closure()
-        if not relax and any(len(group) > self.n_clusters for group in closure.groups):
-            self._raise_infeasible(constraints, None)
-        return closure
-
-    def _raise_infeasible(self, constraints: Constraints, placement: Placement | None) -> None:
-        conflicts = constraints.pairwise.conflicts(self.n_clusters)
-        way_out = (
-            "Raise n_clusters, drop one of these statements, or pass on_infeasible='relax' to "
-            "break the least weight."
-        )
-        if conflicts:
-            more = f" ({len(conflicts) - 1} more conflicts.)" if len(conflicts) > 1 else ""
-            reason = f"{conflicts[0]}{more}"
-        elif placement is not None and placement.outcome is Outcome.UNKNOWN:
-            reason = (
-                "No assignment that keeps every statement was found, and none could be excluded: "
-                "the cannot-links are too entangled for the exact search."
-            )
-        else:
-            reason = "The cannot-links need more clusters."
-        raise InfeasibleConstraintsError(
-            f"n_clusters={self.n_clusters} cannot keep all {len(constraints)} statements. "
-            f"{reason} {way_out}",
-            conflicts,
-        )

@@ -1,7 +1,7 @@
 """Lloyd's loop with linked rows: the modified COP-Kmeans, and the sweep all k-means here share."""
 
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import ExitStack
 from typing import Any, Literal, NamedTuple, Self
@@ -13,6 +13,7 @@ from sklearn.cluster import kmeans_plusplus
 from sklearn.utils import check_array, check_random_state
 from sklearn.utils.extmath import row_norms
 
+from conclust._kernels.lloyd import fingerprint, iterate_dense
 from conclust._kernels.nearest import (
     BLOCK,
     FREE,
@@ -28,6 +29,10 @@ from conclust._sklearn import threadpool_controller
 
 # Multiplications that pay for waking one more thread (some 50 µs).
 GRAIN = 1 << 20
+# Multiplications per iteration up to which whole iterations run in one call, in one thread.
+SMALL = 1 << 22
+# Rows that are measured at a time where one number per row is all that is wanted.
+CHUNK = 1 << 13
 
 # A dense array or a CSR matrix, float32 or float64, and where centres may come from.
 Matrix = Any
@@ -239,7 +244,7 @@ class NearestCenters:
         self.kept = np.asarray(() if kept is None else kept, dtype=np.int64)
         n_kept = len(self.kept)
 
-        self.labels = np.full(n_samples, FREE, dtype=np.int32)
+        self.forget()
         self._before = np.empty(n_kept, dtype=np.int32)
         self._moved = np.empty(n_kept, dtype=np.uint32)
         self.nearest = np.empty(n_kept, dtype=np.int32)
@@ -277,9 +282,13 @@ class NearestCenters:
         self._sums = np.empty((n_threads, n_clusters, n_features), dtype=exact)
         self._masses = np.empty((n_threads, n_clusters), dtype=exact)
 
-        norms = row_norms(X, squared=True) if sp.issparse(X) else _squared_norms(X)
-        self._kept_norms = norms[self.kept]
-        self._total_norm = self._weighted_sum(norms)
+        self._kept_norms = np.empty(n_kept, dtype=X.dtype)
+        self._total_norm = 0.0
+        for start, stop in self._blocks():
+            norms = _squared_norms(X[start:stop])
+            first, last = np.searchsorted(self.kept, (start, stop))
+            self._kept_norms[first:last] = norms[self.kept[first:last] - start]
+            self._total_norm += self._weighted_sum(norms, start, stop)
 
     def __enter__(self) -> Self:
         self._held.enter_context(one_blas_thread())
@@ -289,6 +298,10 @@ class NearestCenters:
 
     def __exit__(self, *exception: object) -> None:
         self._held.close()
+
+    def forget(self) -> None:
+        """Begin anew: labels handed out stay as they are."""
+        self.labels = np.full(self.X.shape[0], FREE, dtype=np.int32)
 
     def sweep(self, centers: np.ndarray) -> Assigned:
         """Give every row its nearest centre and sum anew; rank the centres for the kept rows."""
@@ -355,6 +368,69 @@ class NearestCenters:
         before, self._inertia = self._inertia, self._inertia_of_sums(centers)
         return Assigned(n_changed, self._inertia - before)
 
+    @property
+    def all_filled(self) -> bool:
+        """Whether every cluster has rows after the last sweep and `add`."""
+        masses = self._masses.sum(axis=0)
+        # Fractions that went and came may leave a rounding error where nothing is left.
+        return bool((masses > 1e-9 * masses.sum()).all())
+
+    @property
+    def is_small(self) -> bool:
+        """Whether `iterate` can take these rows: few numbers, dense, kept ones, equal weights."""
+        few = self.X.shape[0] * self.X.shape[1] * self.n_clusters <= SMALL
+        dense = not sp.issparse(self.X)
+        return few and dense and len(self.kept) > 0 and not len(self.weight)
+
+    def iterate(
+        self,
+        centers: np.ndarray,
+        plan: "Plan",
+        pairs: np.ndarray,
+        sign: np.ndarray,
+        placed: np.ndarray,
+        max_iter: int,
+        tol: float,
+        seen: list[int],
+    ) -> tuple[np.ndarray, list[int], bool]:
+        """Iterate with pairs in one thread; see `iterate_dense`. Overwrites `centers`, `placed`.
+
+        ``seen`` are fingerprints of labels met before. Returns the records, (n_iter, 4), ``seen``
+        with the labels met now, and whether the last iteration left a cluster empty: it then waits
+        for `means`.
+        """
+        records = np.empty((max_iter, 4))
+        prints = np.array(seen + [0] * max_iter, dtype=np.uint64)
+        self._sums[1:] = 0
+        self._masses[1:] = 0
+        n_iter, is_empty = iterate_dense(
+            self.X,
+            self._total_norm,
+            self.kept,
+            self._kept_norms,
+            self._product[0],
+            self._best[0],
+            self._near[0],
+            self.labels,
+            self._before,
+            self.nearest,
+            self.second,
+            self.gap,
+            self.distances,
+            self._moved,
+            self._sums[0],
+            self._masses[0],
+            pairs,
+            sign,
+            *plan,
+            placed,
+            centers,
+            tol,
+            records,
+            prints,
+        )
+        return records[:n_iter], prints[: len(seen) + n_iter].tolist(), is_empty
+
     def means(self, centers: np.ndarray) -> np.ndarray:
         """Mean of each cluster, from the sums; an empty one restarts at a row far from its centre.
 
@@ -373,7 +449,16 @@ class NearestCenters:
 
     def inertia(self, centers: np.ndarray) -> float:
         """Weighted sum of the squared distances of all rows to the centre of their cluster."""
-        return self._weighted_sum(self._measure(centers))
+        total = 0.0
+        for start, stop in self._blocks():
+            total += self._weighted_sum(self._measure(centers, start, stop), start, stop)
+        return total
+
+    def _blocks(self) -> Iterator[tuple[int, int]]:
+        """Ranges of rows small enough for one number per row not to count as memory."""
+        n_samples = self.X.shape[0]
+        for start in range(0, n_samples, CHUNK):
+            yield start, min(start + CHUNK, n_samples)
 
     def _inertia_of_sums(self, centers: np.ndarray) -> float:
         # Σ w ‖x − c‖² = Σ w ‖x‖² + Σ_c (mass ‖c‖² − 2 c · sum): no row is looked at again.
@@ -388,7 +473,7 @@ class NearestCenters:
 
         As scikit-learn does it, down to the order in which numpy leaves those rows.
         """
-        distances = self._measure(centers)
+        distances = self._measure(centers, 0, self.X.shape[0])
         if distances.max() == 0:
             return  # fewer distinct rows than clusters: every row lies on its centre
         empty = np.flatnonzero(masses == 0)
@@ -401,19 +486,22 @@ class NearestCenters:
             sums[cluster] = part
             masses[cluster] = mass
 
-    def _measure(self, centers: np.ndarray) -> np.ndarray:
+    def _measure(self, centers: np.ndarray, first: int, last: int) -> np.ndarray:
         norms = _squared_norms(centers)
-        out = np.empty(self.X.shape[0], dtype=self.X.dtype)
+        out = np.empty(last - first, dtype=self.X.dtype)
 
         def part(thread: int, start: int, stop: int) -> None:
-            self._kernels[2](*self._data, centers, norms, start, stop, self.labels, out)
+            here = out[start:stop]
+            self._kernels[2](
+                *self._data, centers, norms, first + start, first + stop, self.labels, here
+            )
 
-        self._in_threads(part, self._rows)
+        self._in_threads(part, _split(last - first, len(self._rows), BLOCK))
         return out
 
-    def _weighted_sum(self, values: np.ndarray) -> float:
+    def _weighted_sum(self, values: np.ndarray, start: int, stop: int) -> float:
         if len(self.weight):
-            values *= self.weight
+            values *= self.weight[start:stop]
         return float(values.sum(dtype=np.float64))
 
     def _in_threads(self, part: Callable[..., Any], ranges: list[tuple[int, int]]) -> list[Any]:
@@ -430,6 +518,8 @@ def _split(n: int, n_parts: int, block: int) -> list[tuple[int, int]]:
     """Cut ``range(n)`` into at most ``n_parts`` ranges of whole blocks, as even as can be."""
     n_blocks = max(-(-n // block), 1)
     n_parts = min(n_parts, n_blocks)
+    if n_parts == 1:
+        return [(0, n)]
     # As OpenMP's static schedule deals them out, so that our partial sums are scikit-learn's.
     sizes = [n_blocks // n_parts + (part < n_blocks % n_parts) for part in range(n_parts)]
     stops = [min(block * int(stop), n) for stop in np.cumsum(sizes)]
@@ -452,7 +542,9 @@ def _average(sums: np.ndarray, masses: np.ndarray) -> np.ndarray:
     return sums
 
 
-def _squared_norms(rows: np.ndarray) -> np.ndarray:
+def _squared_norms(rows: Matrix) -> np.ndarray:
+    if sp.issparse(rows):
+        return row_norms(rows, squared=True)
     return np.einsum("ij,ij->i", rows, rows)
 
 
@@ -519,12 +611,13 @@ def constrained_kmeans(
 
     Notes
     -----
-    Stops when no label changes, when the centres stay within ``tol``, or after ``max_iter``
-    iterations: with conflicting pairs labels may cycle, and with ``order="random"`` they may change
-    for ever. Unless no label changed, the rows are assigned once more (in the last order) so that
-    labels agree with the centres returned. A cluster left empty restarts at the row farthest from
-    its own centre. Without pairs this is scikit-learn's ``KMeans(algorithm="lloyd")`` with the same
-    start: same labels, inertia, centres and number of iterations.
+    Stops when no label changes, when the centres stay within ``tol``, when labels come
+    back (with conflicting pairs they may cycle; not with ``order="random"``, where they
+    may change for ever), or after ``max_iter`` iterations. Unless no label changed, the rows are
+    assigned once more (in the last order) so that labels agree with the centres returned. A cluster
+    left empty restarts at the row farthest from its own centre. Without pairs this is
+    scikit-learn's ``KMeans(algorithm="lloyd")`` with the same start: same labels, inertia, centres
+    and number of iterations.
 
     Beside plain k-means an iteration costs O(n_pairs), and O(n_features) for each row that is not
     placed at its nearest centre. Memory grows by some 50 bytes per row named in pairs.
@@ -534,55 +627,131 @@ def constrained_kmeans(
     .. [1] M. Okabe and S. Yamada, "Clustering by Learning Constraints Priorities".
     .. [2] M. Okabe and S. Yamada, "Clustering with Extended Constraints by Co-Training".
     """
-    n_clusters = len(centers_init)
-    kept, pairs = _among_themselves(np.asarray(pairs, dtype=np.int64).reshape(-1, 2), X.shape[0])
-    sign = np.asarray(sign).astype(np.int8)
-    generator = check_random_state(random_state)
-    # Sorted once: Algorithm 2 repeats its line 5, but the priorities do not change within a run.
-    plan = _plan(pairs, sign, _descending(priority, len(pairs)), len(kept))
-    placed = np.empty(len(kept), dtype=np.int32)
-
-    with NearestCenters(
-        X, n_clusters, sample_weight=sample_weight, kept=kept, n_threads=n_threads
+    with ConstrainedLloyd(
+        X, pairs, sign, len(centers_init), sample_weight=sample_weight, n_threads=n_threads
     ) as rows:
+        return rows.run(
+            priority,
+            centers_init,
+            max_iter=max_iter,
+            tol=tol,
+            order=order,
+            random_state=random_state,
+            on_round=on_round,
+        )
 
-        def assign(centers: np.ndarray) -> Assigned:
-            swept = rows.sweep(centers)
-            if not len(kept):
-                return swept
-            place_pairs(rows.nearest, rows.second, rows.gap, *plan, placed)
-            moved = rows.add(placed, centers)
-            return Assigned(swept.n_changed + moved.n_changed, swept.inertia + moved.inertia)
 
-        centers = np.ascontiguousarray(centers_init, dtype=X.dtype)
+class ConstrainedLloyd:
+    """`constrained_kmeans` again and again on the same rows and pairs: buffers are kept.
+
+    A context manager; the parameters, here and of `run`, are those of `constrained_kmeans`.
+    """
+
+    def __init__(
+        self,
+        X: Matrix,
+        pairs: np.ndarray,
+        sign: np.ndarray,
+        n_clusters: int,
+        *,
+        sample_weight: np.ndarray | None = None,
+        n_threads: int | None = None,
+    ):
+        kept, self._pairs = _among_themselves(np.asarray(pairs).reshape(-1, 2), X.shape[0])
+        self._sign = np.asarray(sign).astype(np.int8)
+        self._placed = np.empty(len(kept), dtype=np.int32)
+        self._rows = NearestCenters(
+            X, n_clusters, sample_weight=sample_weight, kept=kept, n_threads=n_threads
+        )
+
+    def __enter__(self) -> Self:
+        self._rows.__enter__()
+        return self
+
+    def __exit__(self, *exception: object) -> None:
+        self._rows.__exit__(*exception)
+
+    def run(
+        self,
+        priority: np.ndarray | None,
+        centers_init: np.ndarray,
+        *,
+        max_iter: int = 300,
+        tol: float = 0.0,
+        order: Literal["given", "random"] = "given",
+        random_state: int | np.random.RandomState | None = None,
+        on_round: Callable[[Round], object] | None = None,
+    ) -> Run:
+        """Run once from the centres given."""
+        rows, pairs, sign, placed = self._rows, self._pairs, self._sign, self._placed
+        rows.forget()
+        generator = check_random_state(random_state) if order == "random" else None
+        # Sorted once: Algorithm 2 repeats its line 5, but priorities do not change within a run.
+        plan = self._plan(_descending(priority, len(pairs)))
+        centers = np.array(centers_init, dtype=rows.X.dtype, order="C")
         history: list[Round] = []
-        unchanged = converged = False
-        for _ in range(max_iter):
-            began = time.perf_counter()
-            if order == "random":
-                visits = generator.permutation(len(pairs)).astype(np.uint32)
-                plan = _plan(pairs, sign, visits, len(kept))
-            assigned = assign(centers)
-            previous, centers = centers, rows.means(centers)
-            step = (centers - previous).ravel()
-            shift = float(step @ step)
-            record = Round(
-                assigned.inertia,
-                assigned.n_changed,
-                count_broken(pairs, sign, placed),
-                shift,
-                time.perf_counter() - began,
-            )
+
+        def note(record: Round) -> None:
             history.append(record)
             if on_round is not None:
                 on_round(record)
+
+        seen: list[int] = []
+        unchanged = converged = cycles = False
+        while len(history) < max_iter and not (converged or cycles):
+            began = time.perf_counter()
+            if generator is None and rows.is_small:
+                # Whole iterations in one call; it comes back where a cluster is empty.
+                records, seen, is_empty = rows.iterate(
+                    centers, plan, pairs, sign, placed, max_iter - len(history), tol, seen
+                )
+                seconds = (time.perf_counter() - began) / len(records)
+                for inertia, n_changed, n_broken, shift in records[: len(records) - is_empty]:
+                    note(Round(inertia, int(n_changed), int(n_broken), shift, seconds))
+                if not is_empty:
+                    unchanged, converged = n_changed == 0, n_changed == 0 or shift <= tol
+                    break
+                seen.pop()  # what follows does not follow from these labels alone
+                assigned = Assigned(int(records[-1, 1]), float(records[-1, 0]))
+            else:
+                if generator is not None:
+                    plan = self._plan(generator.permutation(len(pairs)).astype(np.uint32))
+                assigned = self._assign(centers, plan)
+            filled = rows.all_filled
+            previous, centers = centers, rows.means(centers)
+            step = (centers - previous).ravel()
+            shift = float(step @ step)
+            seconds = time.perf_counter() - began
+            n_broken = count_broken(pairs, sign, placed)
+            note(Round(assigned.inertia, assigned.n_changed, n_broken, shift, seconds))
             unchanged = assigned.n_changed == 0
             converged = unchanged or shift <= tol
-            if converged:
-                break
+            if generator is None and len(placed) and filled:
+                # The means follow from the labels: those met before would come back for ever.
+                met = int(fingerprint(rows.labels))
+                cycles = met in seen
+                seen.append(met)
         if not unchanged:
-            assign(centers)
-        return Run(rows.labels, centers, rows.inertia(centers), len(history), converged, history)
+            self._assign(centers, plan)
+        inertia = rows.inertia(centers)
+        return Run(rows.labels, centers, inertia, len(history), converged, history)
+
+    def _assign(self, centers: np.ndarray, plan: Plan) -> Assigned:
+        rows, placed = self._rows, self._placed
+        swept = rows.sweep(centers)
+        if not len(placed):
+            return swept
+        place_pairs(rows.nearest, rows.second, rows.gap, *plan, placed)
+        moved = rows.add(placed, centers)
+        return Assigned(swept.n_changed + moved.n_changed, swept.inertia + moved.inertia)
+
+    def _plan(self, order: np.ndarray) -> Plan:
+        pairs, sign = self._pairs, self._sign
+        full = Plan(*(np.empty_like(given) for given in (pairs, sign, pairs, sign)))
+        is_placed = np.zeros(len(self._placed), dtype=bool)
+        n_openings, n_extensions = plan_pairs(pairs, sign, order, is_placed, *full)
+        lengths = (n_openings, n_openings, n_extensions, n_extensions)
+        return Plan(*(table[:length].copy() for table, length in zip(full, lengths, strict=True)))
 
 
 def _among_themselves(pairs: np.ndarray, n_samples: int) -> tuple[np.ndarray, np.ndarray]:
@@ -599,11 +768,3 @@ def _descending(priority: np.ndarray | None, n_pairs: int) -> np.ndarray:
     if priority is None:
         return np.arange(n_pairs, dtype=np.uint32)
     return np.argsort(-np.asarray(priority), kind="stable").astype(np.uint32)
-
-
-def _plan(pairs: np.ndarray, sign: np.ndarray, order: np.ndarray, n_rows: int) -> Plan:
-    full = Plan(*(np.empty_like(given) for given in (pairs, sign, pairs, sign)))
-    is_placed = np.zeros(n_rows, dtype=bool)
-    n_openings, n_extensions = plan_pairs(pairs, sign, order, is_placed, *full)
-    lengths = (n_openings, n_openings, n_extensions, n_extensions)
-    return Plan(*(table[:length].copy() for table, length in zip(full, lengths, strict=True)))

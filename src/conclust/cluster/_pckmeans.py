@@ -455,6 +455,7 @@ def pckmeans(
     sample_weight: np.ndarray | None = None,
     max_iter: int = 300,
     tol: float = 0.0,
+    n_threads: int | None = None,
     on_round: Callable[[Round], object] | None = None,
 ) -> Run:
     """Run pairwise constrained k-means from given centres.
@@ -472,6 +473,8 @@ def pckmeans(
     max_iter : int, default=300
     tol : float, default=0.0
         Stop once Σ ‖new centre − old centre‖² is at most this. Absolute: scale it beforehand.
+    n_threads : int, default=None
+        None for as many as scikit-learn would use.
     on_round : callable, default=None
         Called with the `Round` of each iteration.
 
@@ -494,7 +497,12 @@ def pckmeans(
     with (
         one_blas_thread(),
         NearestCenters(
-            X, n_clusters, sample_weight=sample_weight, kept=links.rows, all_distances=True
+            X,
+            n_clusters,
+            sample_weight=sample_weight,
+            kept=links.rows,
+            all_distances=True,
+            n_threads=n_threads,
         ) as rows,
     ):
 

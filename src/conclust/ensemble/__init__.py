@@ -2,11 +2,15 @@
 
 from conclust.ensemble._bagged import ConstrainedKMeansEnsemble
 from conclust.ensemble._boosted import BoostedConstrainedKMeans
+from conclust.ensemble._co_training import CoTraining
 from conclust.ensemble._consensus import CoAssociation, consensus
+from conclust.ensemble._trust import TrustEnsemble
 
 __all__ = [
     "BoostedConstrainedKMeans",
     "CoAssociation",
+    "CoTraining",
     "ConstrainedKMeansEnsemble",
+    "TrustEnsemble",
     "consensus",
 ]

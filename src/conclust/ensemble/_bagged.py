@@ -13,13 +13,11 @@ from conclust._validation import check_inputs, weights_of_rows
 from conclust.cluster._lloyd import Centred, centred, constrained_kmeans, init_centers
 from conclust.constraints import Constraints
 from conclust.ensemble._consensus import CoAssociation
+from conclust.ensemble._judges import JudgedMixin, Judges
 from conclust.ensemble._members import (
-    CodesMixin,
     Member,
-    by_statement,
     codes_of_members,
     kept_signs,
-    votes,
 )
 
 
@@ -60,7 +58,7 @@ def fit_member(
     return Member(run.labels, run.centers + data.mean, run.n_iter)
 
 
-class ConstrainedKMeansEnsemble(CodesMixin):
+class ConstrainedKMeansEnsemble(JudgedMixin):
     """Many runs of constrained k-means with statements in random order, combined.
 
     Each member places the linked rows in another order and so breaks other statements; what most
@@ -93,7 +91,8 @@ class ConstrainedKMeansEnsemble(CodesMixin):
         The members' labels.
     member_centers_ : ndarray of shape (n_estimators, n_clusters, n_features)
     doubt_ : ndarray of shape (len(constraints),)
-        How little each statement is believed; see :meth:`suspects`.
+        Share of ten soft clusterings, each told three quarters of the statements, that break each
+        statement; computed when asked for. See :meth:`suspects`.
     history_ : list of Round
         One record per member.
     n_iter_ : int
@@ -225,7 +224,6 @@ class ConstrainedKMeansEnsemble(CodesMixin):
         )
         self.labels_, self.profiles_ = found.labels, found.profiles
         self.constraints_ = constraints
-        belief = votes(self.co_association_, pairs.pairs, pairs.sign)
-        self.doubt_ = by_statement((1 - belief) / 2, pairs.statement, len(constraints))
+        self._judges = Judges.of(data, constraints, members, weight, final_seed)
         self.report_ = constraints.report(self.labels_)
         return self

@@ -3,24 +3,29 @@
 import time
 from collections.abc import Iterator
 from numbers import Integral, Real
-from typing import Any, ClassVar, NamedTuple
+from typing import TYPE_CHECKING, Any, ClassVar, NamedTuple
 
 import numpy as np
 from sklearn.utils import check_random_state
+from sklearn.utils.validation import check_is_fitted
 
 from conclust._progress import progress
 from conclust._sklearn import Interval, StrOptions, fit_context
 from conclust._validation import check_inputs, weights_of_rows
-from conclust.cluster._lloyd import centred, constrained_kmeans, init_centers
+from conclust.cluster._lloyd import ConstrainedLloyd, centred, init_centers
 from conclust.constraints import Constraints
 from conclust.ensemble._consensus import CoAssociation
+from conclust.ensemble._judges import JudgedMixin, Judges
 from conclust.ensemble._members import (
-    CodesMixin,
     Member,
     by_statement,
     codes_of_members,
     kept_signs,
+    statements_with,
 )
+
+if TYPE_CHECKING:
+    import pandas as pd
 
 # So many rounds in a row that are no better than chance, and boosting has nothing left to learn.
 MAX_USELESS = 20
@@ -65,16 +70,19 @@ def reweigh(
     return log_weights - log_weights.max()
 
 
+def ranks_of(weights: np.ndarray) -> np.ndarray:
+    """Place of each statement in the order of priorities, the heaviest first, ties as given."""
+    ranks = np.empty(len(weights), dtype=np.int64)
+    ranks[np.argsort(-weights, kind="stable")] = np.arange(len(weights))
+    return ranks
+
+
 def displacement(old: np.ndarray, new: np.ndarray) -> float:
-    """How far statements move in the order of priorities, on average, as a share of its length."""
-    m = len(old)
-    if m < 2:
-        return 0.0
-    ranks = [np.argsort(np.argsort(-w, kind="stable"), kind="stable") for w in (old, new)]
-    return float(np.abs(ranks[0] - ranks[1]).mean() / m)
+    """How far statements move in the order, on average, as a share of its length."""
+    return float(np.abs(old - new).mean() / len(old)) if len(old) > 1 else 0.0
 
 
-class BoostedConstrainedKMeans(CodesMixin):
+class BoostedConstrainedKMeans(JudgedMixin):
     """Boosted constrained k-means (BCKM): learns which statements to place first.
 
     Each round clusters with :class:`~conclust.ConstrainedKMeans`, placing statements of high
@@ -118,7 +126,8 @@ class BoostedConstrainedKMeans(CodesMixin):
         The members' labels and weights.
     member_centers_ : ndarray of shape (n_rounds, n_clusters, n_features)
     doubt_ : ndarray of shape (len(constraints),)
-        How little each statement is believed; see :meth:`suspects`.
+        Share of ten soft clusterings, each told three quarters of the statements, that break each
+        statement; computed when asked for. See :meth:`suspects`.
     history_ : list of Round
     n_iter_ : int
         Number of rounds.
@@ -230,10 +239,15 @@ class BoostedConstrainedKMeans(CodesMixin):
         equal = np.log(pairs.weight / pairs.weight.max()) if len(pairs.weight) else np.empty(0)
         members, alphas, errors, history, log_weights = self._begin(X, constraints, equal)
         data = centred(X)
-        start = None
+        start, ranks = None, ranks_of(log_weights)
         n_useless = 0
         self.stop_reason_ = f"all {self.n_estimators} rounds done"
-        with progress(self.verbose, type(self).__name__, self.n_estimators) as show:
+        with (
+            progress(self.verbose, type(self).__name__, self.n_estimators) as show,
+            ConstrainedLloyd(
+                data.X, pairs.pairs, pairs.sign, self.n_clusters, sample_weight=weight
+            ) as weak_learner,
+        ):
             for t in range(len(members), self.n_estimators):
                 began = time.perf_counter()
                 rng = np.random.RandomState(seeds[t if self.reinit else 0])
@@ -241,17 +255,9 @@ class BoostedConstrainedKMeans(CodesMixin):
                     start = init_centers(
                         data.X, self.n_clusters, self.init, weight, rng, mean=data.mean
                     )
-                run = constrained_kmeans(
-                    data.X,
-                    pairs.pairs,
-                    pairs.sign,
-                    log_weights,
-                    start,
-                    sample_weight=weight,
-                    max_iter=self.max_iter,
-                )
+                run = weak_learner.run(log_weights, start, max_iter=self.max_iter)
                 members.append(Member(run.labels, run.centers + data.mean, run.n_iter))
-                error, alpha, kept, before = 0.5, 1.0, np.empty(0), log_weights
+                error, alpha, kept = 0.5, 1.0, np.empty(0)
                 if len(pairs.pairs):
                     kept = kept_signs(run.labels, pairs.pairs, pairs.sign)
                     error = weighted_error(np.exp(log_weights), kept)
@@ -260,11 +266,12 @@ class BoostedConstrainedKMeans(CodesMixin):
                         log_weights = reweigh(log_weights, kept, alpha, self.rho, self.xi)
                     else:
                         alpha, log_weights = 0.0, equal
+                before, ranks = ranks, ranks_of(log_weights)
                 record = Round(
                     error,
                     alpha,
                     float((kept > 0).mean()) if len(kept) else 1.0,
-                    displacement(before, log_weights),
+                    displacement(before, ranks),
                     run.n_iter,
                     time.perf_counter() - began,
                 )
@@ -280,6 +287,7 @@ class BoostedConstrainedKMeans(CodesMixin):
                     self.stop_reason_ = "the order of priorities and the labels no longer change"
                     break
         self._finish(members, alphas, errors, history, log_weights, final_seed, constraints, pairs)
+        self._judges = Judges.of(data, constraints, members, weight, final_seed)
         return self
 
     def _begin(self, X: Any, constraints: Constraints, equal: np.ndarray) -> tuple[Any, ...]:
@@ -329,15 +337,29 @@ class BoostedConstrainedKMeans(CodesMixin):
         self.constraints_ = constraints
         learned = by_statement(np.exp(log_weights), pairs.statement, len(constraints))
         self.constraint_weights_ = learned / learned.sum() if len(learned) else learned
-        self.doubt_ = self._doubt(pairs, len(constraints))
         self.report_ = constraints.report(self.labels_)
 
-    def _doubt(self, pairs: Any, n_statements: int) -> np.ndarray:
-        """The share of rounds that broke each statement, whatever priority it had."""
-        broken = np.zeros(len(pairs.pairs))
-        for t in range(self.n_iter_):
-            broken += kept_signs(self.co_association_.codes[:, t], pairs.pairs, pairs.sign) < 0
-        return by_statement(broken / self.n_iter_, pairs.statement, n_statements)
+    def priorities(self, n: int | None = None) -> "pd.DataFrame":
+        """The learned priorities as a table; `conclust.plotting.plot_priorities` draws it.
+
+        Parameters
+        ----------
+        n : int, default=None
+            Only the n statements that were hardest to keep.
+
+        Returns
+        -------
+        DataFrame
+            The pairwise statements as in ``constraints.to_frame()``, with their number `statement`,
+            the learned `priority` (all of them sum to 1) and whether the final labels have `kept`
+            it, in falling order of priority.
+        """
+        check_is_fitted(self)
+        order = np.argsort(-self.constraint_weights_, kind="stable")
+        order = order[self.constraints_.kinds[order] != "relative"][:n]
+        return statements_with(
+            self.constraints_, order, priority=self.constraint_weights_, kept=self.report_.kept
+        )
 
     def staged_labels(self) -> Iterator[np.ndarray]:
         """Labels after each round, without refitting: the anytime property.

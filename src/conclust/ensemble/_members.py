@@ -9,7 +9,6 @@ from sklearn.utils.validation import check_is_fitted
 
 from conclust._validation import check_new_rows
 from conclust.constraints import Constraints
-from conclust.ensemble._consensus import CoAssociation
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -64,13 +63,9 @@ class CodesMixin(ClusterMixin, BaseEstimator):
             `doubt`, most doubtful first.
         """
         check_is_fitted(self)
-        order = np.argsort(-self.doubt_, kind="stable")[:n]
-        chosen: Constraints = self.constraints_[order]
-        frame = chosen.to_frame()
-        if len(frame) == len(order):
-            frame.insert(0, "statement", order)
-            frame["doubt"] = self.doubt_[order]
-        return frame
+        doubt = self.doubt_
+        order = np.argsort(-doubt, kind="stable")[:n]
+        return statements_with(self.constraints_, order, doubt=doubt)
 
     def predict(self, X: Any) -> np.ndarray:
         """Cluster of new rows; constraints are not applied again.
@@ -87,16 +82,37 @@ class CodesMixin(ClusterMixin, BaseEstimator):
         ndarray of shape (n_samples,), int32
         """
         check_is_fitted(self)
+        return self.co_association_.assign(self.codes_of(X), self.profiles_)
+
+    def codes_of(self, X: Any) -> np.ndarray:
+        """Nearest centre of new rows in every member, (n_samples, n_members)."""
+        check_is_fitted(self)
         X = check_new_rows(self, X, dtype=self.member_centers_.dtype)
         codes = np.empty((X.shape[0], len(self.member_centers_)), self.co_association_.codes.dtype)
         for t, centers in enumerate(self.member_centers_):
             codes[:, t] = pairwise_distances_argmin(X, centers)
-        return self.co_association_.assign(codes, self.profiles_)
+        return codes
 
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()
         tags.input_tags.sparse = True
         return tags
+
+
+def statements_with(
+    constraints: Constraints, order: np.ndarray, **columns: np.ndarray
+) -> "pd.DataFrame":
+    """Some statements as a table, with their numbers and further columns, one value each."""
+    chosen = constraints[order]
+    n_rows = np.ones(len(order), dtype=np.int64)
+    # A group of mutually apart samples is written out pair by pair.
+    n_rows[chosen.kinds == "apart"] = [len(g) * (len(g) - 1) // 2 for g in chosen.apart]
+    statement = np.repeat(order, n_rows)
+    frame = chosen.to_frame()
+    frame.insert(0, "statement", statement)
+    for name, values in columns.items():
+        frame[name] = values[statement]
+    return frame
 
 
 def kept_signs(labels: np.ndarray, pairs: np.ndarray, sign: np.ndarray) -> np.ndarray:
@@ -110,8 +126,3 @@ def by_statement(values: np.ndarray, statement: np.ndarray, n_statements: int) -
     total = np.bincount(statement, weights=values, minlength=n_statements)
     count = np.bincount(statement, minlength=n_statements)
     return total / np.maximum(count, 1)
-
-
-def votes(together: CoAssociation, pairs: np.ndarray, sign: np.ndarray) -> np.ndarray:
-    """Return y K(i, j) / Σ α of each pair: 1 where all members keep it, -1 where all break it."""
-    return together.confidence(pairs) * sign

@@ -6,6 +6,7 @@ from conclust.testing._strategies import (
     consistent_constraints,
     contradictory_constraints,
 )
+from conclust.testing._transformer_checks import transformer_checks
 
 __all__ = [
     "EstimatorCase",
@@ -13,4 +14,5 @@ __all__ = [
     "consistent_constraints",
     "contradictory_constraints",
     "estimator_checks",
+    "transformer_checks",
 ]

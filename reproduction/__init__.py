@@ -1,0 +1,1 @@
+"""The papers' figures and tables, redone: ``python -m reproduction PAPER``."""

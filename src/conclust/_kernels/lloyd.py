@@ -1,0 +1,156 @@
+"""Whole iterations of constrained k-means in one call: on small data calls cost more than work."""
+
+import numpy as np
+
+from conclust._kernels._jit import jit
+from conclust._kernels.nearest import move_dense, sweep_dense
+from conclust._kernels.pairs import count_broken, place_pairs
+
+
+@jit
+def iterate_dense(
+    X,
+    total_norm,
+    kept,
+    kept_norms,
+    product,
+    best,
+    near,
+    labels,
+    before,
+    nearest,
+    second,
+    gap,
+    distances,
+    moved,
+    sums,
+    masses,
+    pairs,
+    sign,
+    openings,
+    opening_sign,
+    extensions,
+    extension_sign,
+    placed,
+    centers,
+    tol,
+    records,
+    prints,
+):
+    """Iterate until labels stay or come back, centres stay, a cluster is empty, `records` is full.
+
+    total_norm                  float    in     Σ ‖x‖²
+    pairs, sign                          in     of `plan_pairs`, as are the four after them
+    placed       (m,)           int32    out    cluster of each kept row
+    centers      (k, d)         float    inout  where to start; the means of the last labels
+    tol                         float    in     Σ ‖new − old centre‖² that ends the loop
+    records      (r, 4)         float64  out    inertia, rows changed, pairs broken, shift
+    prints       (b + r,)       uint64   inout  `fingerprint` of the labels, after those met before
+
+    The others are those of `sweep_dense` and `move_dense`; rows weigh 1. Returns how many
+    iterations were finished, and whether a cluster was left empty: then ``centers`` are those of
+    the last sweep, ``sums`` and ``masses`` those after it, and the shift is still to be written.
+    """
+    n_clusters, n_features = centers.shape
+    n_before = prints.shape[0] - records.shape[0]
+    unweighted = np.empty(0, dtype=X.dtype)
+    scaled = np.empty((n_features, n_clusters), dtype=X.dtype).T  # Fortran order: a faster product
+    norms = np.empty(n_clusters, dtype=X.dtype)
+    for n_iter in range(records.shape[0]):
+        for cluster in range(n_clusters):
+            norm = X.dtype.type(0)
+            for feature in range(n_features):
+                value = centers[cluster, feature]
+                scaled[cluster, feature] = -2 * value
+                norm += value * value
+            norms[cluster] = norm
+        sums[:] = 0
+        masses[:] = 0
+        n_changed = sweep_dense(
+            X,
+            unweighted,
+            scaled,
+            norms,
+            0,
+            X.shape[0],
+            kept,
+            kept_norms,
+            product,
+            best,
+            near,
+            labels,
+            before,
+            nearest,
+            second,
+            gap,
+            distances,
+            sums,
+            masses,
+        )
+        place_pairs(
+            nearest, second, gap, openings, opening_sign, extensions, extension_sign, placed
+        )
+        n_changed += move_dense(
+            X,
+            unweighted,
+            0,
+            kept.shape[0],
+            kept,
+            placed,
+            before,
+            nearest,
+            moved,
+            labels,
+            sums,
+            masses,
+        )
+        inertia = total_norm
+        is_empty = False
+        for cluster in range(n_clusters):
+            is_empty |= masses[cluster] == 0
+            inertia += masses[cluster] * norms[cluster]
+            for feature in range(n_features):
+                inertia -= 2 * centers[cluster, feature] * sums[cluster, feature]
+        records[n_iter, 0] = max(inertia, 0.0)
+        records[n_iter, 1] = n_changed
+        records[n_iter, 2] = count_broken(pairs, sign, placed)
+        prints[n_before + n_iter] = fingerprint(labels)
+        if is_empty:
+            return n_iter + 1, True
+        shift = 0.0
+        for cluster in range(n_clusters):
+            share = 1 / masses[cluster]
+            for feature in range(n_features):
+                mean = X.dtype.type(sums[cluster, feature] * share)
+                step = mean - centers[cluster, feature]
+                shift += step * step
+                centers[cluster, feature] = mean
+        records[n_iter, 3] = shift
+        if n_changed == 0 or shift <= tol or _repeats(prints, n_before + n_iter):
+            return n_iter + 1, False
+    return records.shape[0], False
+
+
+@jit
+def fingerprint(labels):
+    """Return 64 bits that differ for different labels, but for one chance in 10^19.
+
+    labels       (n,)           int32    in
+    """
+    total = np.uint64(0)
+    for i in range(labels.shape[0]):
+        # splitmix64 of the position, times the label
+        mixed = np.uint64(i + 1) * np.uint64(0x9E3779B97F4A7C15)
+        mixed = (mixed ^ (mixed >> np.uint64(30))) * np.uint64(0xBF58476D1CE4E5B9)
+        mixed = mixed ^ (mixed >> np.uint64(27))
+        total += mixed * np.uint64(labels[i] + 1)
+    return total
+
+
+@jit
+def _repeats(prints, last):
+    """Whether the last labels were met before: nothing is drawn, so they come back for ever."""
+    n = 0
+    while prints[n] != prints[last]:
+        n += 1
+    return n < last

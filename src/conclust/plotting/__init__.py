@@ -1,0 +1,5 @@
+"""Figures of what was learned, drawn with matplotlib (extra: plot)."""
+
+from conclust.plotting._priorities import plot_priorities
+
+__all__ = ["plot_priorities"]
