@@ -277,8 +277,8 @@ def test_as_good_as_an_exact_assignment(load, n_constraints):
 
 
 def test_contradictory_triplets_are_ignored_like_all_triplets():
-    X = np.arange(6.0)[:, None]
-    known = Constraints([(0, 5)], [(0, 1)], [(0, 1, 2), (0, 2, 1)])
+    X = np.array([[0.0], [20], [21], [22], [23], [1]])
+    known = Constraints([(0, 5)], [(0, 1)], [(2, 3, 4), (2, 4, 3)])
     for way in ("raise", "relax"):
         with pytest.warns(ConstraintsIgnoredWarning):
             labels = COPKMeans(2, on_infeasible=way, random_state=0).fit_predict(
