@@ -17,6 +17,7 @@ from conclust import (
     GeneralizedKMeans,
     MPCKMeans,
     PCKMeans,
+    ReCon,
     RelativeMetric,
     SemiSupervisedKernelKMeans,
     SpectralLearning,
@@ -43,6 +44,8 @@ CASES = [
     ),
     EstimatorCase(ConstrainedKMeansEnsemble(n_clusters=3, n_estimators=10, reorder="run")),
     EstimatorCase(BoostCluster(n_clusters=3, n_estimators=10)),
+    EstimatorCase(ReCon(n_clusters=3, on_conflict="repair"), relative=True),
+    EstimatorCase(ReCon(n_clusters=3, linkage="average", on_conflict="repair"), relative=True),
 ]
 
 LEARNERS = [

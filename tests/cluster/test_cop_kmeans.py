@@ -14,6 +14,7 @@ from conclust import Constraints, COPKMeans, sample_constraints
 from conclust._kernels.units import sum_costs
 from conclust.cluster._cop_kmeans import units_of
 from conclust.exceptions import (
+    ConstraintsIgnoredWarning,
     ConstraintsViolatedWarning,
     InconsistentConstraintsError,
     InfeasibleConstraintsError,
@@ -273,3 +274,14 @@ def test_as_good_as_an_exact_assignment(load, n_constraints):
         theirs.append(adjusted_rand_score(labels, exact))
     assert lower >= 9
     assert np.mean(ours) > np.mean(theirs) - 0.01
+
+
+def test_contradictory_triplets_are_ignored_like_all_triplets():
+    X = np.array([[0.0], [20], [21], [22], [23], [1]])
+    known = Constraints([(0, 5)], [(0, 1)], [(2, 3, 4), (2, 4, 3)])
+    for way in ("raise", "relax"):
+        with pytest.warns(ConstraintsIgnoredWarning):
+            labels = COPKMeans(2, on_infeasible=way, random_state=0).fit_predict(
+                X, constraints=known
+            )
+        assert labels[0] == labels[5] != labels[1]

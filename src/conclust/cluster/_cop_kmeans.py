@@ -252,7 +252,7 @@ def raise_infeasible(
     ------
     InfeasibleConstraintsError
     """
-    conflicts = constraints.conflicts(n_clusters)
+    conflicts = constraints.pairwise.conflicts(n_clusters)
     if conflicts:
         more = f" ({len(conflicts) - 1} more conflicts.)" if len(conflicts) > 1 else ""
         reason = f"{conflicts[0]}{more}"
@@ -410,7 +410,7 @@ class COPKMeans(CentersMixin):
         weight = None if sample_weight is None else weights_of_rows(sample_weight, X)
         relax = self.on_infeasible == "relax"
         if relax:
-            weakened = _without_weak_must_links(constraints.repaired(), self.n_clusters)
+            weakened = _without_weak_must_links(constraints.pairwise.repaired(), self.n_clusters)
             units = units_of(weakened.closure())
         else:
             units = hard_units(constraints, self.n_clusters, WAY_OUT)

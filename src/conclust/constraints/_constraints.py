@@ -11,9 +11,16 @@ import numpy.typing as npt
 from conclust.constraints import _files
 from conclust.constraints._closure import Closure, close
 from conclust.constraints._components import PAIR_LIMIT, check_group_pairs
-from conclust.constraints._conflicts import Conflict, find_conflicts, hitting_set, repair
+from conclust.constraints._conflicts import Conflict, find_conflicts, hitting_set
+from conclust.constraints._hierarchy import as_hierarchy, informative_triplets
 from conclust.constraints._html import constraints_html
 from conclust.constraints._matrix import pairs_of_matrix
+from conclust.constraints._relative import (
+    forces,
+    relative_conflicts,
+    repair_all,
+    satisfied_by_tree,
+)
 from conclust.constraints._report import ConstraintReport
 from conclust.constraints._rows import FloatArray, IntArray, as_positions, as_weights
 from conclust.constraints._table import (
@@ -336,6 +343,43 @@ class Constraints:
         )
 
     @classmethod
+    def from_hierarchy(cls, tree: Any, *, ids: Any = None) -> "Constraints":
+        """The informative triplets of a taxonomy: few statements that imply all the others.
+
+        Parameters
+        ----------
+        tree : nested lists, nested dicts, Newick text, scipy linkage or labels
+            Nested lists or tuples hold samples: ``[[0, 1], [2, [3, 4]]]``. Nested dicts name
+            their branches: ``{"animals": {"cats": [0, 1], "dogs": [2]}, "plants": [3, 4]}``; a
+            name whose value is a plain sample is a leaf. Newick text:
+            ``"((0,1),(2,3));"``. A linkage matrix of shape (n - 1, 4), as scipy makes it. A
+            one-dimensional array of labels stands for two levels: the classes, and their members
+            (-1, None and NaN: in no class).
+        ids : array-like of shape (n_samples,), default=None
+            The names used as leaves, in the order of the data's rows; without it the leaves are
+            positions.
+
+        Returns
+        -------
+        Constraints
+            Σ (deg u - 1)(deg parent(u) - 1) triplets over the inner nodes u but the root: n - 2
+            for a binary tree, O(n) when degrees are bounded, (k - 1)(n - k) for k classes.
+
+        Examples
+        --------
+        >>> known = Constraints.from_hierarchy([[0, 1], [2, 3]])
+        >>> known.relative.tolist()
+        [[0, 1, 2], [2, 3, 0]]
+        >>> known.implies(0, 1, 3)
+        True
+        """
+        read = as_hierarchy(tree, ids)
+        made = cls(relative=informative_triplets(read), n_samples=read.n_samples)
+        if ids is not None:
+            object.__setattr__(made, "ids", frozen(np.asarray(ids)))
+        return made
+
+    @classmethod
     def from_frame(cls, frame: "pd.DataFrame", ids: Any = None) -> "Constraints":
         """Read a table with columns ``a``, ``b``, ``type`` and optionally ``c``, ``weight``.
 
@@ -445,6 +489,11 @@ class Constraints:
     def dropped(self) -> "Constraints":
         """What :meth:`repaired` or :meth:`without` left out."""
         return self._dropped if self._dropped is not None else Constraints()  # type: ignore[attr-defined]
+
+    @property
+    def pairwise(self) -> "Constraints":
+        """The set without its relative statements."""
+        return self if not (self._kind == RELATIVE).any() else self[self._kind != RELATIVE]
 
     @property
     def n_group_pairs(self) -> int:
@@ -681,6 +730,8 @@ class Constraints:
             smallest part of the cannot-link graph that cannot be coloured. That search is exact
             on small graphs and stops after a budget on large ones, so an empty list is then no
             proof. No two of these share a cannot-link: mending one can bring up another.
+            Relative statements (with the must-links and cannot-links they meet) that no hierarchy
+            keeps are listed as minimal sets, at most 100, no two with a triplet in common.
 
         Examples
         --------
@@ -688,7 +739,11 @@ class Constraints:
         >>> print(known.conflicts()[0])
         0 and 2 may not share a cluster, yet must-links join them: 0 – 1 – 2.
         """
-        return find_conflicts(self, n_clusters)
+        by_triplets = [
+            Conflict("contradiction", index, self, None, reason)
+            for index, reason in relative_conflicts(self)
+        ]
+        return by_triplets + find_conflicts(self, n_clusters)
 
     def without(self, conflicts: Sequence[Conflict]) -> "Constraints":
         """Drop a light set of statements that touches every one of these conflicts.
@@ -706,9 +761,58 @@ class Constraints:
 
         The best of three searches: statements taken by falling weight (must-links before
         cannot-links of the same weight, and the reverse), and a greedy hitting set of the
-        conflicts; each completed by whatever else fits. A consistent set comes back unchanged.
+        conflicts; each completed by whatever else fits. Relative statements are then taken by
+        falling weight as far as they fit, or first those that a tree found by votes satisfies,
+        whichever drops less. A consistent set comes back unchanged.
         """
-        return self._split(repair(self))
+        return self._split(repair_all(self))
+
+    def implies(self, a: int, b: int, c: int) -> bool:
+        """Whether the statements force ``ab|c``: every hierarchy that keeps them satisfies it.
+
+        Parameters
+        ----------
+        a, b, c : int
+            Samples.
+
+        Returns
+        -------
+        bool
+
+        Raises
+        ------
+        InconsistentConstraintsError
+            When no hierarchy keeps the statements.
+
+        Examples
+        --------
+        >>> known = Constraints(relative=[(0, 1, 2), (2, 3, 0)])
+        >>> known.implies(0, 1, 3), known.implies(1, 2, 3)
+        (True, False)
+        """
+        ((a, b, c),) = as_positions([(a, b, c)], "relative", self.n_samples).tolist() or [(a, b, c)]
+        return a == b or forces(self, a, b, c)
+
+    def satisfied_by(self, tree: Any) -> npt.NDArray[np.bool_]:
+        """Which relative statements a hierarchy satisfies (paper 004, Definition 4.1).
+
+        Parameters
+        ----------
+        tree : nested lists, nested dicts, Newick text or scipy linkage
+            As in :meth:`from_hierarchy`; every sample named by a statement is a leaf.
+
+        Returns
+        -------
+        ndarray of bool, shape (len(self.relative),)
+            ``ab|c`` holds when a and b meet below the node where they meet c.
+
+        Examples
+        --------
+        >>> Constraints(relative=[(0, 1, 2), (1, 2, 0)]).satisfied_by([[0, 1], 2]).tolist()
+        [True, False]
+        """
+        read = as_hierarchy(tree, self.ids)
+        return satisfied_by_tree(read.parent, read.leaves(self.relative))
 
     def _split(self, drop: IntArray) -> "Constraints":
         gone = np.zeros(len(self), dtype=bool)

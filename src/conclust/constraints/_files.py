@@ -332,7 +332,7 @@ class _Problems:
 
 def parse(table: Table, ids: Any = None) -> Parsed:
     """Resolve names and types of a table."""
-    names, position_of = _index(ids)
+    names, position_of = position_reader(ids)
     problems = _Problems(table.source)
     columns = table.columns
     n = len(columns.get("a", []))
@@ -419,7 +419,7 @@ def _parse_groups(
     return groups
 
 
-def _index(ids: Any) -> tuple[npt.NDArray[Any] | None, Callable[[Any], int]]:
+def position_reader(ids: Any) -> tuple[npt.NDArray[Any] | None, Callable[[Any], int]]:
     """The ids as an array, and the function from a value in the file to a position."""
     if ids is None:
         return None, _position
@@ -528,7 +528,7 @@ def _listed(constraints: "Constraints") -> tuple[IntArray, npt.NDArray[np.int8],
 def _names(constraints: "Constraints", ids: Any) -> npt.NDArray[Any] | None:
     if ids is None:
         return constraints.ids
-    names, _ = _index(ids)
+    names, _ = position_reader(ids)
     assert names is not None
     named = constraints.samples
     needed = constraints.n_samples or (int(named[-1]) + 1 if len(named) else 0)

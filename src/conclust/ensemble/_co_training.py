@@ -98,7 +98,7 @@ def co_train(
     -------
     Trained
     """
-    closure = given.repaired().closure(given.n_samples)
+    closure = given.pairwise.repaired().closure(given.n_samples)
     known = given.pairs().pairs
     added, history, labels = NOTHING, [], []
     best: Trained | None = None

@@ -130,7 +130,7 @@ class WeakLearner:
         try:
             closure = constraints.closure()
         except InconsistentConstraintsError:
-            constraints = constraints.repaired()
+            constraints = constraints.pairwise.repaired()
             closure = constraints.closure()
         self.groups = closure.groups
         self.linked = units_of(closure)

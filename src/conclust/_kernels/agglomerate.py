@@ -1,0 +1,316 @@
+"""Agglomerative clustering under triplets and cannot-links, on plain arrays.
+
+The generic algorithm of Müllner (2011): every cluster remembers the nearest cluster of a higher
+number that is not known to be refused, with a distance that is exact or too small. The smallest
+is looked up; if it is out of date, or the triplets turn out to refuse the pair, its row is
+searched again, otherwise the two merge. A refused pair stays refused as long as both clusters stay
+as they are, so the remembered distances remain lower bounds.
+"""
+
+import numpy as np
+
+from conclust._kernels import live_tree
+from conclust._kernels._jit import jit
+from conclust._kernels.disjoint_set import find
+
+CENTROID, WARD, AVERAGE, COMPLETE, SINGLE = range(5)
+
+may_merge, merge_leaves, stamp = live_tree.may_merge, live_tree.merge, live_tree.stamp
+surely_not, mark_open = live_tree.surely_not, live_tree.mark_open
+OPEN, N_STAMPS = live_tree.OPEN, live_tree.N_STAMPS
+
+MANY = 32
+pair_key, slot_of, LIVE = live_tree.pair_key, live_tree.slot_of, live_tree.LIVE
+
+
+@jit
+def distances_from(points, square, linkage, size, s, start, out):
+    """Distances of cluster s to clusters start, start + 1, …; squared for centroid and ward.
+
+    points   (d, n) float64   in    centres, one column each; unused with `square`
+    square   (n, n) float64   in    distances between clusters, or (0, 0)
+    """
+    n = len(size)
+    if len(square):
+        out[start:] = square[s, start:]
+        return
+    # Feature by feature over contiguous columns: the compiler can use vector instructions.
+    out[start:] = 0.0
+    for f in range(len(points)):
+        x = points[f, s]
+        column = points[f]
+        for j in range(start, n):
+            gap = column[j] - x
+            out[j] += gap * gap
+    if linkage == WARD:
+        for j in range(start, n):
+            out[j] *= 2.0 * size[s] * size[j] / (size[s] + size[j])
+
+
+@jit
+def distance_between(points, square, linkage, size, x, y):
+    if len(square):
+        return square[x, y]
+    total = 0.0
+    for f in range(len(points)):
+        gap = points[f, x] - points[f, y]
+        total += gap * gap
+    if linkage == WARD:
+        total *= 2.0 * size[x] * size[y] / (size[x] + size[y])
+    return total
+
+
+@jit
+def join(points, square, linkage, size, alive, x, y):
+    """Put cluster x into cluster y: centres, or the update of Lance and Williams."""
+    nx, ny = size[x], size[y]
+    alive[x] = False
+    if not len(square):
+        for f in range(len(points)):
+            points[f, y] += (points[f, x] - points[f, y]) * (nx / (nx + ny))
+        size[y] = nx + ny
+        return
+    between = square[x, y]
+    for k in range(len(alive)):
+        if not alive[k] or k == y:
+            continue
+        dx, dy = square[x, k], square[y, k]
+        if linkage == SINGLE:
+            d = min(dx, dy)
+        elif linkage == COMPLETE:
+            d = max(dx, dy)
+        elif linkage == AVERAGE:
+            d = (nx * dx + ny * dy) / (nx + ny)
+        elif linkage == CENTROID:
+            d = (nx * dx + ny * dy) / (nx + ny) - nx * ny * between / (nx + ny) ** 2
+            d = max(d, 0.0)
+        else:
+            nk = size[k]
+            d = ((nx + nk) * dx + (ny + nk) * dy - nk * between) / (nx + ny + nk)
+            d = max(d, 0.0)
+        square[y, k] = d
+        square[k, y] = d
+    size[y] = nx + ny
+
+
+@jit
+def add_prices(links, link_weight, link_head, home, s, sign, out):
+    """Add (sign +1) or take back (sign -1) the prices of the cannot-links of cluster s."""
+    cell = link_head[s, 0]
+    while cell >= 0:
+        j = find(home, links[cell >> 1, 1 - (cell & 1)])
+        if j != s:
+            out[j] = out[j] + link_weight[cell >> 1] if sign > 0 else 0.0
+        cell = links[cell >> 1, 2 + (cell & 1)]
+
+
+@jit
+def join_links(links, link_head, x, y):
+    """Append the cannot-links of cluster x to those of y."""
+    if link_head[x, 0] < 0:
+        return
+    if link_head[y, 0] < 0:
+        link_head[y, 0] = link_head[x, 0]
+    else:
+        last = link_head[y, 1]
+        links[last >> 1, 2 + (last & 1)] = link_head[x, 0]
+    link_head[y, 1] = link_head[x, 1]
+
+
+@jit
+def allowed(ident, leaf_of, n_refused, node, leaf, row, free, clock, work, refused, s, j):
+    """Whether the triplets let clusters s (stamped) and j merge; free clusters always may."""
+    x, y = leaf_of[s], leaf_of[j]
+    if x < 0 or y < 0 or leaf[x, LIVE] == 0 or leaf[y, LIVE] == 0:
+        return True
+    if may_merge(node, leaf, row, free, clock, work, refused, x, y):
+        return True
+    key = pair_key(ident[s], ident[j])
+    refused[slot_of(refused, key)] = key
+    n_refused[s] += 1
+    n_refused[j] += 1
+    return False
+
+
+@jit
+def search(
+    distance,
+    start,
+    s,
+    alive,
+    ident,
+    leaf_of,
+    n_refused,
+    node,
+    leaf,
+    row,
+    free,
+    clock,
+    work,
+    refused,
+    lowest,
+    nearest,
+    nearest_ident,
+):
+    """Find the nearest cluster after s that is not known to be refused; tell those before about s.
+
+    distance   (n,) float64   in       of cluster s to clusters start, start + 1, …
+    lowest, nearest, nearest_ident     what each cluster remembers
+             (n,)             in/out
+
+    After MANY refusals in a row of questions about s, all are answered at once.
+    """
+    lowest[s] = np.inf
+    constrained = leaf_of[s] >= 0 and leaf[leaf_of[s], LIVE] > 0
+    if constrained:
+        stamp(node, leaf, clock, leaf_of[s])
+    now = clock[N_STAMPS]
+    n_no = 0
+    for j in range(start, len(alive)):
+        after = j > s
+        if not (alive[j] and distance[j] < lowest[s if after else j]) or j == s:
+            continue
+        if constrained and leaf_of[j] >= 0 and leaf[leaf_of[j], LIVE] > 0:
+            if n_no >= MANY:
+                if leaf[leaf_of[j], OPEN] != now:
+                    continue
+            elif surely_not(node, leaf, row, free, clock, work, refused, leaf_of[s], leaf_of[j]):
+                n_no += 1
+                if n_no == MANY:
+                    mark_open(node, leaf, row, free, clock, work, refused, leaf_of[s])
+                continue
+            if n_refused[s] > 0 and n_refused[j] > 0:
+                key = pair_key(ident[s], ident[j])
+                if refused[slot_of(refused, key)] == key:
+                    continue
+        at, to = (s, j) if after else (j, s)
+        lowest[at], nearest[at], nearest_ident[at] = distance[j], to, ident[to]
+
+
+@jit
+def agglomerate(
+    points,
+    square,
+    linkage,
+    forced,
+    leaf_of,
+    node,
+    leaf,
+    row,
+    free,
+    clock,
+    work,
+    refused,
+    links,
+    link_weight,
+    link_head,
+    children,
+    heights,
+    broken,
+):
+    """Merge the closest allowed clusters until one is left.
+
+    points        (d, n) float64   in/out   centres in columns; not read with `square`
+    square        (n, n) float64   in/out   distances, instead of centres; (0, 0) with centres
+    linkage              int       in
+    forced        (f, 2) int64     in       samples whose clusters are merged first, in this order
+    leaf_of       (n,)   int64     in/out   leaf of the live tree for each cluster, -1 for none
+    node … refused                 in/out   the live tree, see :mod:`conclust._kernels.live_tree`
+    links         (c, 4) int64     in/out   cannot-links: two clusters, and the next link of each
+    link_weight   (c,)   float64   in       prices, each above any distance
+    link_head     (n, 2) int64     in/out   first and last link of each cluster
+    children      (n-1, 2) int64   out      as scipy numbers them
+    heights       (n-1,) float64   out      distances at the merges
+    broken        (n-1,) float64   out      price of the cannot-links that each merge breaks
+
+    Returns the number of merges: n - 1, fewer only when the triplets are inconsistent.
+    """
+    n = len(leaf_of)
+    size = np.ones(n)
+    alive = np.ones(n, np.bool_)
+    ident = np.arange(n)
+    home = np.arange(n)
+    n_refused = np.zeros(n, np.int64)
+    nearest = np.full(n, -1, np.int64)
+    nearest_ident = np.full(n, -1, np.int64)
+    lowest = np.full(n, np.inf)
+    distance = np.empty(n)
+    price = np.zeros(n)
+    n_done = 0
+    while n_done < n - 1:
+        looked_at = -1
+        if n_done < len(forced):
+            x, y = find(home, forced[n_done, 0]), find(home, forced[n_done, 1])
+            x, y = min(x, y), max(x, y)
+        else:
+            if n_done == len(forced) and lowest.min() == np.inf:
+                for s in range(n - 1):
+                    nearest[s] = s + 1
+                    lowest[s] = -1.0 if alive[s] else np.inf
+            x = np.argmin(lowest)
+            if lowest[x] == np.inf:
+                return n_done
+            y = nearest[x]
+            if leaf_of[x] >= 0:
+                stamp(node, leaf, clock, leaf_of[x])
+            if (
+                not alive[y]
+                or ident[y] != nearest_ident[x]
+                or not allowed(
+                    ident, leaf_of, n_refused, node, leaf, row, free, clock, work, refused, x, y
+                )
+            ):
+                looked_at = int(x)
+        if looked_at < 0:
+            d = distance_between(points, square, linkage, size, x, y)
+            heights[n_done] = np.sqrt(d) if linkage in (CENTROID, WARD) else d
+            children[n_done, 0] = min(ident[x], ident[y])
+            children[n_done, 1] = max(ident[x], ident[y])
+            if link_head[x, 0] >= 0:
+                add_prices(links, link_weight, link_head, home, x, 1, price)
+                broken[n_done] = price[y]
+                add_prices(links, link_weight, link_head, home, x, -1, price)
+            join(points, square, linkage, size, alive, x, y)
+            home[x] = y
+            join_links(links, link_head, x, y)
+            ident[y] = n + n_done
+            n_refused[y] = 0
+            a, b = leaf_of[x], leaf_of[y]
+            if a >= 0 and b >= 0 and leaf[a, LIVE] > 0 and leaf[b, LIVE] > 0:
+                leaf_of[y] = merge_leaves(node, leaf, row, free, clock, work, a, b)
+            elif a >= 0 and leaf[a, LIVE] > 0:
+                leaf_of[y] = a
+            lowest[x] = np.inf
+            n_done += 1
+            if n_done <= len(forced):
+                continue
+            looked_at = y
+        # A row that is out of date is searched again. A new cluster may also be nearer to earlier
+        # ones than what they had.
+        s = looked_at
+        start = 0 if s == y else s + 1
+        distances_from(points, square, linkage, size, s, start, distance)
+        if link_head[s, 0] >= 0:
+            add_prices(links, link_weight, link_head, home, s, 1, price)
+            distance += price
+            add_prices(links, link_weight, link_head, home, s, -1, price)
+        search(
+            distance,
+            start,
+            s,
+            alive,
+            ident,
+            leaf_of,
+            n_refused,
+            node,
+            leaf,
+            row,
+            free,
+            clock,
+            work,
+            refused,
+            lowest,
+            nearest,
+            nearest_ident,
+        )
+    return n_done

@@ -1,0 +1,683 @@
+"""The BUILD tree of a set of triplets, kept up to date while clusters are merged.
+
+ReCon asks before each merge whether the triplets stay consistent. The tree answers most of these
+questions at the node u where the two clusters i and j meet, with P and Q the children of u that
+hold them:
+
+* P and Q are i and j themselves: yes;
+* u has no other children: no, the merge would leave nothing to split;
+* no triplet decided at u (ab below one child, c below another) joins P and Q: yes, and the tree of
+  the merged set is the old one with the two paths below u zipped together;
+* otherwise BUILD on P ∪ Q alone decides.
+
+A node is expanded into its parts when a question first lies inside it. Clusters named by no live
+triplet are free to merge and need not be in the tree at all.
+
+State, plain integer arrays with named columns:
+
+    node      (2 l + 2, 14)       nodes; the first l are the leaves at the start, then the root
+    leaf      (l, 9)              clusters, as a union-find forest over those at the start
+    row       (m, 14)             triplets; each is listed at its home node and, once decided there,
+                                  in one cell list at the child that holds a and b and one at the
+                                  child that holds c
+    free      (2 l + 2,)          unused node numbers
+    clock     (4,)                counters
+    work      (2 l + m + 4, 4)    scratch
+    refused   (2^b,)              pairs of nodes or clusters known to be refused; a lossy table
+"""
+
+import numpy as np
+
+from conclust._kernels._jit import jit
+
+UP, CHILD, NEXT, PREV, N_CHILDREN, STATE, LEAF, CELL, N_CELLS, ROW, TAG, STAMP, VIA, ANSWER = range(
+    14
+)
+N_NODE_COLUMNS = 14
+LAZY, EXPANDED, IS_LEAF = 0, 1, 2
+
+SET, NODE, LIVE, SIDE, LAST_SIDE, N_SIDES, PART, NUMBER, OPEN = range(9)
+N_LEAF_COLUMNS = 9
+
+A, B, C, HOME, ROW_PREV, ROW_NEXT, CELL_0 = range(7)
+OWNER, CELL_PREV, CELL_NEXT = range(3)  # of the cell of a and b, then of the cell of c
+NEXT_SIDE = 12  # of a, then of b
+N_ROW_COLUMNS = 14
+
+N_FREE, N_TAGS, N_STAMPS, N_TESTS = range(4)
+
+
+def new_state(triplets, n_leaves, n_refused):
+    """Allocate the arrays and put all leaves and triplets under a root that is not yet expanded."""
+    n_nodes = 2 * n_leaves + 2
+    node = np.full((n_nodes, N_NODE_COLUMNS), -1, dtype=np.int64)
+    leaf = np.full((n_leaves, N_LEAF_COLUMNS), -1, dtype=np.int64)
+    row = np.full((len(triplets), N_ROW_COLUMNS), -1, dtype=np.int64)
+    row[:, :3] = triplets
+    free = np.arange(n_nodes)
+    clock = np.zeros(4, dtype=np.int64)
+    work = np.empty((n_nodes + len(triplets) + 2, 4), dtype=np.int64)
+    refused = np.full(n_refused, -1, dtype=np.int64)
+    fill(node, leaf, row, free, clock)
+    return node, leaf, row, free, clock, work, refused
+
+
+@jit
+def fill(node, leaf, row, free, clock):
+    """Link up a fresh state."""
+    n = len(leaf)
+    clock[N_TAGS] = 4 * n + 4  # tags of nodes never equal numbers of clusters
+    for at in range(len(free)):
+        free[at] = len(free) - 1 - at
+    clock[N_FREE] = len(free)
+    for i in range(n):
+        v = new_node(node, free, clock)
+        node[v, STATE] = IS_LEAF
+        node[v, LEAF] = i
+        leaf[i, SET] = i
+        leaf[i, NODE] = v
+        leaf[i, LIVE] = 0
+        leaf[i, N_SIDES] = 0
+    root = new_node(node, free, clock)
+    for i in range(n):
+        add_child(node, root, i)
+    for r in range(len(row)):
+        add_row(node, row, root, r)
+        for side in range(3):
+            leaf[row[r, side], LIVE] += 1
+        for side in range(2):
+            add_side(leaf, row, row[r, side], 2 * r + side)
+
+
+@jit
+def new_node(node, free, clock):
+    clock[N_FREE] -= 1
+    v = free[clock[N_FREE]]
+    node[v, UP] = node[v, CHILD] = node[v, NEXT] = node[v, PREV] = -1
+    node[v, N_CHILDREN] = node[v, N_CELLS] = 0
+    node[v, STATE] = LAZY
+    node[v, LEAF] = node[v, CELL] = node[v, ROW] = node[v, STAMP] = node[v, ANSWER] = -1
+    retag(node, clock, v)
+    return v
+
+
+@jit
+def retag(node, clock, v):
+    """Forget what was remembered about a node."""
+    clock[N_TAGS] += 1
+    node[v, TAG] = clock[N_TAGS]
+
+
+@jit
+def release(free, clock, v):
+    free[clock[N_FREE]] = v
+    clock[N_FREE] += 1
+
+
+@jit
+def add_child(node, u, v):
+    first = node[u, CHILD]
+    node[v, UP] = u
+    node[v, PREV] = -1
+    node[v, NEXT] = first
+    if first >= 0:
+        node[first, PREV] = v
+    node[u, CHILD] = v
+    node[u, N_CHILDREN] += 1
+
+
+@jit
+def remove_child(node, v):
+    u, before, after = node[v, UP], node[v, PREV], node[v, NEXT]
+    if before >= 0:
+        node[before, NEXT] = after
+    else:
+        node[u, CHILD] = after
+    if after >= 0:
+        node[after, PREV] = before
+    node[u, N_CHILDREN] -= 1
+
+
+@jit
+def add_row(node, row, v, r):
+    first = node[v, ROW]
+    row[r, HOME] = v
+    row[r, ROW_PREV] = -1
+    row[r, ROW_NEXT] = first
+    if first >= 0:
+        row[first, ROW_PREV] = r
+    node[v, ROW] = r
+
+
+@jit
+def remove_row(node, row, r):
+    before, after = row[r, ROW_PREV], row[r, ROW_NEXT]
+    if before >= 0:
+        row[before, ROW_NEXT] = after
+    else:
+        node[row[r, HOME], ROW] = after
+    if after >= 0:
+        row[after, ROW_PREV] = before
+
+
+@jit
+def add_cell(node, row, v, cell):
+    """Cell 2 r stands for a and b of row r, cell 2 r + 1 for its c."""
+    r, at = cell >> 1, CELL_0 + 3 * (cell & 1)
+    first = node[v, CELL]
+    row[r, at + OWNER] = v
+    row[r, at + CELL_PREV] = -1
+    row[r, at + CELL_NEXT] = first
+    if first >= 0:
+        row[first >> 1, CELL_0 + 3 * (first & 1) + CELL_PREV] = cell
+    node[v, CELL] = cell
+    node[v, N_CELLS] += 1
+
+
+@jit
+def remove_cell(node, row, cell):
+    r, at = cell >> 1, CELL_0 + 3 * (cell & 1)
+    v = row[r, at + OWNER]
+    if v < 0:
+        return
+    before, after = row[r, at + CELL_PREV], row[r, at + CELL_NEXT]
+    if before >= 0:
+        row[before >> 1, CELL_0 + 3 * (before & 1) + CELL_NEXT] = after
+    else:
+        node[v, CELL] = after
+    if after >= 0:
+        row[after >> 1, CELL_0 + 3 * (after & 1) + CELL_PREV] = before
+    node[v, N_CELLS] -= 1
+    row[r, at + OWNER] = -1
+
+
+@jit
+def move_cells(node, row, source, target):
+    cell = node[source, CELL]
+    while cell >= 0:
+        after = row[cell >> 1, CELL_0 + 3 * (cell & 1) + CELL_NEXT]
+        add_cell(node, row, target, cell)
+        cell = after
+    node[source, CELL] = -1
+    node[source, N_CELLS] = 0
+
+
+@jit
+def add_side(leaf, row, i, side):
+    """Append row side >> 1 to the rows that name cluster i before the bar."""
+    row[side >> 1, NEXT_SIDE + (side & 1)] = -1
+    last = leaf[i, LAST_SIDE]
+    if last >= 0:
+        row[last >> 1, NEXT_SIDE + (last & 1)] = side
+    else:
+        leaf[i, SIDE] = side
+    leaf[i, LAST_SIDE] = side
+    leaf[i, N_SIDES] += 1
+
+
+@jit
+def cluster_of(leaf, i):
+    while leaf[i, SET] != i:
+        leaf[i, SET] = leaf[leaf[i, SET], SET]
+        i = leaf[i, SET]
+    return i
+
+
+@jit
+def part_of(leaf, i):
+    while leaf[i, PART] != i:
+        leaf[i, PART] = leaf[leaf[i, PART], PART]
+        i = leaf[i, PART]
+    return i
+
+
+@jit
+def expand(node, leaf, row, free, clock, work, v):
+    """Split a lazy node, all of whose children are leaves, into the parts of one BUILD level."""
+    node[v, STATE] = EXPANDED
+    if node[v, ROW] < 0:
+        return
+    n_leaves = 0
+    w = node[v, CHILD]
+    while w >= 0:
+        i = node[w, LEAF]
+        leaf[i, PART] = i
+        leaf[i, NUMBER] = -1
+        work[n_leaves, 0] = w
+        n_leaves += 1
+        w = node[w, NEXT]
+    n_rows = 0
+    r = node[v, ROW]
+    while r >= 0:
+        work[n_rows, 1] = r
+        n_rows += 1
+        p = part_of(leaf, cluster_of(leaf, row[r, A]))
+        q = part_of(leaf, cluster_of(leaf, row[r, B]))
+        if p != q:
+            leaf[p, PART] = q
+        r = row[r, ROW_NEXT]
+    # A part of two or more leaves becomes a node of its own.
+    for at in range(n_leaves):
+        w = work[at, 0]
+        i = node[w, LEAF]
+        p = part_of(leaf, i)
+        if p != i and leaf[p, NUMBER] < 0:
+            part = new_node(node, free, clock)
+            add_child(node, v, part)
+            leaf[p, NUMBER] = part
+    for at in range(n_leaves):
+        w = work[at, 0]
+        part = leaf[part_of(leaf, node[w, LEAF]), NUMBER]
+        if part >= 0:
+            remove_child(node, w)
+            add_child(node, part, w)
+    for at in range(n_rows):
+        r = work[at, 1]
+        p = part_of(leaf, cluster_of(leaf, row[r, A]))
+        c = cluster_of(leaf, row[r, C])
+        q = part_of(leaf, c)
+        if p == q:
+            remove_row(node, row, r)
+            add_row(node, row, leaf[p, NUMBER], r)
+        else:
+            side_of_c = leaf[q, NUMBER] if leaf[q, NUMBER] >= 0 else leaf[c, NODE]
+            add_cell(node, row, leaf[p, NUMBER], 2 * r)
+            add_cell(node, row, side_of_c, 2 * r + 1)
+
+
+@jit
+def joined_by_row(node, row, p, q):
+    """Whether a triplet decided above p and q has a and b below one and c below the other."""
+    if node[p, N_CELLS] > node[q, N_CELLS]:
+        p, q = q, p
+    cell = node[p, CELL]
+    while cell >= 0:
+        if row[cell >> 1, CELL_0 + 3 * (1 - (cell & 1)) + OWNER] == q:
+            return True
+        cell = row[cell >> 1, CELL_0 + 3 * (cell & 1) + CELL_NEXT]
+    return False
+
+
+@jit
+def gather(node, leaf, row, work, p, q):
+    """List what lies below p and q: leaves in column 0, rows (resolved) in columns 1 to 3.
+
+    Returns the numbers of leaves and rows. Row numbers are not kept.
+    """
+    n_leaves, n_rows, top = 0, 0, len(work)
+    for start in (p, q):
+        stack = top - 1
+        work[stack, 0] = start
+        while stack < top:
+            v = work[stack, 0]
+            stack += 1
+            if node[v, STATE] == IS_LEAF:
+                work[n_leaves, 0] = node[v, LEAF]
+                n_leaves += 1
+                continue
+            r = node[v, ROW]
+            while r >= 0:
+                for side in range(3):
+                    work[n_rows, 1 + side] = cluster_of(leaf, row[r, side])
+                n_rows += 1
+                r = row[r, ROW_NEXT]
+            w = node[v, CHILD]
+            while w >= 0:
+                stack -= 1
+                work[stack, 0] = w
+                w = node[w, NEXT]
+    if node[p, N_CELLS] > node[q, N_CELLS]:
+        p, q = q, p
+    cell = node[p, CELL]
+    while cell >= 0:
+        r = cell >> 1
+        if row[r, CELL_0 + 3 * (1 - (cell & 1)) + OWNER] == q:
+            for side in range(3):
+                work[n_rows, 1 + side] = cluster_of(leaf, row[r, side])
+            n_rows += 1
+        cell = row[r, CELL_0 + 3 * (cell & 1) + CELL_NEXT]
+    return n_leaves, n_rows
+
+
+@jit
+def compatible(node, leaf, row, clock, work, p, q, i, j):
+    """TestCompatibility of the paper on P ∪ Q: +1 yes, 0 no, -1 no for any pair of P × Q."""
+    clock[N_TESTS] += 1
+    n_leaves, n_rows = gather(node, leaf, row, work, p, q)
+    top = True
+    while True:
+        for at in range(n_leaves):
+            leaf[work[at, 0], PART] = work[at, 0]
+        n_parts = n_leaves
+        for at in range(n_rows):
+            a, b = part_of(leaf, work[at, 1]), part_of(leaf, work[at, 2])
+            if a != b:
+                leaf[a, PART] = b
+                n_parts -= 1
+        if top and n_parts == 2:
+            return -1
+        top = False
+        a, b = part_of(leaf, i), part_of(leaf, j)
+        if a != b:
+            leaf[a, PART] = b
+            n_parts -= 1
+        if n_parts == 1:
+            return 1 if n_leaves == 2 else 0
+        kept = 0
+        for at in range(n_leaves):
+            if part_of(leaf, work[at, 0]) == b:
+                work[kept, 0] = work[at, 0]
+                kept += 1
+        n_leaves, kept = kept, 0
+        for at in range(n_rows):
+            if part_of(leaf, work[at, 3]) == b and part_of(leaf, work[at, 1]) == b:
+                for side in range(1, 4):
+                    work[kept, side] = work[at, side]
+                kept += 1
+        n_rows = kept
+
+
+@jit
+def slot_of(refused, key):
+    high, low = key >> 31, key & 0x7FFFFFFF
+    return (((high * 2654435761) >> 9) ^ (low * 40503)) & (len(refused) - 1)
+
+
+@jit
+def pair_key(x, y):
+    return (x << 31) | y if x < y else (y << 31) | x
+
+
+@jit
+def stamp(node, leaf, clock, i):
+    """Mark the path from cluster i to the root, for the questions about i that follow."""
+    clock[N_STAMPS] += 1
+    restamp(node, leaf, clock, i)
+
+
+@jit
+def restamp(node, leaf, clock, i):
+    v, below = leaf[i, NODE], -1
+    while v >= 0:
+        node[v, STAMP] = clock[N_STAMPS]
+        node[v, VIA] = below
+        below = v
+        v = node[v, UP]
+
+
+@jit
+def meet(node, leaf, row, free, clock, work, i, j):
+    """Where clusters i (stamped) and j part: the lowest node above both, and its two children."""
+    while True:
+        q, v = -1, leaf[j, NODE]
+        while node[v, STAMP] != clock[N_STAMPS]:
+            q = v
+            v = node[v, UP]
+        if node[v, STATE] != LAZY:
+            return v, node[v, VIA], q
+        expand(node, leaf, row, free, clock, work, v)
+        restamp(node, leaf, clock, i)
+
+
+@jit
+def surely_not(node, leaf, row, free, clock, work, refused, i, j):
+    """Whether the tree refuses i (stamped) and j at a glance; False when a test has to tell.
+
+    The answer is the same for all clusters below Q, so it is left there for the next questions
+    about i: a row of questions visits each node once.
+    """
+    now = clock[N_STAMPS]
+    start = leaf[j, NODE]
+    v, q = start, -1
+    while node[v, STAMP] != now:
+        if node[v, ANSWER] >> 1 == now:
+            answer = node[v, ANSWER] & 1
+            break
+        q = v
+        v = node[v, UP]
+    else:
+        if node[v, STATE] == LAZY:
+            expand(node, leaf, row, free, clock, work, v)
+            restamp(node, leaf, clock, i)
+            return surely_not_in(node, leaf, row, free, clock, work, refused, i, j)
+        answer = glance(node, refused, v, node[v, VIA], q)
+        node[q, ANSWER] = 2 * now + answer
+    v = start
+    while v != q:
+        node[v, ANSWER] = 2 * now + answer
+        v = node[v, UP]
+    return answer == 1
+
+
+@jit
+def surely_not_in(node, leaf, row, free, clock, work, refused, i, j):
+    """The same after the node above both has been expanded."""
+    u, p, q = meet(node, leaf, row, free, clock, work, i, j)
+    answer = glance(node, refused, u, p, q)
+    node[q, ANSWER] = 2 * clock[N_STAMPS] + answer
+    return answer == 1
+
+
+@jit
+def mark_open(node, leaf, row, free, clock, work, refused, i):
+    """Mark all clusters that `surely_not` does not refuse to i (stamped), from the top down.
+
+    Cheaper than asking for each one when nearly all are refused.
+    """
+    now = clock[N_STAMPS]
+    p = leaf[i, NODE]
+    while node[p, UP] >= 0:
+        u = node[p, UP]
+        if node[u, STATE] == LAZY:
+            expand(node, leaf, row, free, clock, work, u)
+            restamp(node, leaf, clock, i)
+            p = leaf[i, NODE]
+            continue
+        q = node[u, CHILD]
+        while q >= 0:
+            if q != p and glance(node, refused, u, p, q) == 0:
+                stack = 0
+                work[stack, 0] = q
+                while stack >= 0:
+                    v = work[stack, 0]
+                    stack -= 1
+                    if node[v, STATE] == IS_LEAF:
+                        leaf[node[v, LEAF], OPEN] = now
+                    w = node[v, CHILD]
+                    while w >= 0:
+                        stack += 1
+                        work[stack, 0] = w
+                        w = node[w, NEXT]
+            q = node[q, NEXT]
+        p = u
+
+
+@jit
+def glance(node, refused, u, p, q):
+    """1 when every pair of P × Q is known to be refused, else 0."""
+    if node[p, STATE] == IS_LEAF and node[q, STATE] == IS_LEAF:
+        return 0
+    if node[u, N_CHILDREN] == 2:
+        return 1
+    key = pair_key(node[p, TAG], node[q, TAG])
+    return 1 if refused[slot_of(refused, key)] == key else 0
+
+
+@jit
+def may_merge(node, leaf, row, free, clock, work, refused, i, j):
+    """Whether the triplets stay consistent when clusters i (stamped) and j become one."""
+    u, p, q = meet(node, leaf, row, free, clock, work, i, j)
+    if node[p, STATE] == IS_LEAF and node[q, STATE] == IS_LEAF:
+        return True
+    if glance(node, refused, u, p, q):
+        return False
+    if not joined_by_row(node, row, p, q):
+        return True
+    answer = compatible(node, leaf, row, clock, work, p, q, i, j)
+    if answer < 0:
+        # Every pair of P × Q is refused until P or Q grows: merges inside contract a connected
+        # graph, which stays connected.
+        key = pair_key(node[p, TAG], node[q, TAG])
+        refused[slot_of(refused, key)] = key
+    return answer > 0
+
+
+@jit
+def merge(node, leaf, row, free, clock, work, i, j):
+    """Make clusters i and j one, where `may_merge` said yes; return which of the two remains."""
+    stamp(node, leaf, clock, i)
+    u, p, q = meet(node, leaf, row, free, clock, work, i, j)
+    both_leaves = node[p, STATE] == IS_LEAF and node[q, STATE] == IS_LEAF
+    if both_leaves and node[u, N_CHILDREN] == 2:
+        release(free, clock, p)
+        release(free, clock, q)
+        node[u, STATE] = IS_LEAF
+        node[u, CHILD] = -1
+        node[u, N_CHILDREN] = 0
+        at = u
+    elif both_leaves or not joined_by_row(node, row, p, q):
+        at = zip_paths(node, leaf, row, free, clock, work, p, q, i, j)
+    else:
+        at = rebuild(node, leaf, row, free, clock, work, p, q, i, j)
+    return unite(node, leaf, row, at, i, j)
+
+
+@jit
+def zip_paths(node, leaf, row, free, clock, work, p, q, i, j):
+    """Join siblings p (with i) and q (with j) level by level; return the node of the new leaf."""
+    while True:
+        if node[p, STATE] == IS_LEAF or node[q, STATE] == IS_LEAF:
+            # The leaf goes into the other one, wherever its cluster is in there.
+            if node[q, STATE] == IS_LEAF and (
+                node[p, STATE] != IS_LEAF or node[q, N_CELLS] < node[p, N_CELLS]
+            ):
+                p, q, i, j = q, p, j, i
+            move_cells(node, row, p, q)
+            remove_child(node, p)
+            release(free, clock, p)
+            retag(node, clock, q)
+            return leaf[j, NODE]
+        if node[p, STATE] != node[q, STATE]:
+            expand(node, leaf, row, free, clock, work, p if node[p, STATE] == LAZY else q)
+        if node[p, N_CHILDREN] > node[q, N_CHILDREN]:
+            p, q, i, j = q, p, j, i
+        lazy = node[p, STATE] == LAZY
+        p_below, q_below = below(node, leaf, p, i), below(node, leaf, q, j)
+        move_cells(node, row, p, q)
+        w = node[p, CHILD]
+        while w >= 0:
+            after = node[w, NEXT]
+            add_child(node, q, w)
+            w = after
+        r = node[p, ROW]
+        while r >= 0:
+            after = row[r, ROW_NEXT]
+            add_row(node, row, q, r)
+            r = after
+        remove_child(node, p)
+        release(free, clock, p)
+        retag(node, clock, q)
+        if lazy:
+            remove_child(node, p_below)
+            release(free, clock, p_below)
+            return q_below
+        p, q = p_below, q_below
+
+
+@jit
+def below(node, leaf, v, i):
+    """The child of v that holds cluster i."""
+    w = leaf[i, NODE]
+    while node[w, UP] != v:
+        w = node[w, UP]
+    return w
+
+
+@jit
+def rebuild(node, leaf, row, free, clock, work, p, q, i, j):
+    """Turn siblings p and q into one lazy node over all their leaves and triplets."""
+    # Triplets that join p and q are now decided inside.
+    n_crossing = 0
+    cell = node[p, CELL]
+    while cell >= 0:
+        if row[cell >> 1, CELL_0 + 3 * (1 - (cell & 1)) + OWNER] == q:
+            work[n_crossing, 1] = cell >> 1
+            n_crossing += 1
+        cell = row[cell >> 1, CELL_0 + 3 * (cell & 1) + CELL_NEXT]
+    for at in range(n_crossing):
+        r = work[at, 1]
+        remove_cell(node, row, 2 * r)
+        remove_cell(node, row, 2 * r + 1)
+        remove_row(node, row, r)
+    # Take both apart, inner nodes included.
+    n_leaves, n_rows, top = 0, n_crossing, len(work)
+    for start in (p, q):
+        stack = top - 1
+        work[stack, 0] = start
+        while stack < top:
+            v = work[stack, 0]
+            stack += 1
+            if node[v, STATE] == IS_LEAF:
+                work[n_leaves, 0] = node[v, LEAF]
+                n_leaves += 1
+            r = node[v, ROW]
+            while r >= 0:
+                work[n_rows, 1] = r
+                n_rows += 1
+                row[r, CELL_0 + OWNER] = row[r, CELL_0 + 3 + OWNER] = -1
+                r = row[r, ROW_NEXT]
+            w = node[v, CHILD]
+            while w >= 0:
+                stack -= 1
+                work[stack, 0] = w
+                w = node[w, NEXT]
+            if v not in (p, q):
+                release(free, clock, v)
+    move_cells(node, row, p, q)
+    remove_child(node, p)
+    release(free, clock, p)
+    retag(node, clock, q)
+    node[q, STATE] = LAZY
+    node[q, LEAF] = node[q, CHILD] = node[q, ROW] = -1
+    node[q, N_CHILDREN] = 0
+    at_j = -1
+    for at in range(n_leaves):
+        if work[at, 0] == i:
+            continue
+        w = new_node(node, free, clock)
+        node[w, STATE] = IS_LEAF
+        node[w, LEAF] = work[at, 0]
+        leaf[work[at, 0], NODE] = w
+        add_child(node, q, w)
+        if work[at, 0] == j:
+            at_j = w
+    for at in range(n_rows):
+        add_row(node, row, q, work[at, 1])
+    return at_j
+
+
+@jit
+def unite(node, leaf, row, at, i, j):
+    """Make cluster i part of cluster j, or the reverse, at a node; drop triplets ij|c."""
+    if leaf[i, N_SIDES] > leaf[j, N_SIDES]:
+        i, j = j, i
+    leaf[i, SET] = j
+    leaf[j, NODE] = at
+    node[at, LEAF] = j
+    leaf[j, LIVE] += leaf[i, LIVE]
+    side = leaf[i, SIDE]
+    while side >= 0:
+        r = side >> 1
+        after = row[r, NEXT_SIDE + (side & 1)]
+        if row[r, HOME] >= 0:
+            if cluster_of(leaf, row[r, A]) == cluster_of(leaf, row[r, B]):
+                remove_row(node, row, r)
+                remove_cell(node, row, 2 * r)
+                remove_cell(node, row, 2 * r + 1)
+                row[r, HOME] = -1
+                leaf[j, LIVE] -= 2
+                leaf[cluster_of(leaf, row[r, C]), LIVE] -= 1
+            else:
+                add_side(leaf, row, j, side)
+        side = after
+    return j

@@ -1,0 +1,313 @@
+"""What relative statements say together: consistent or not, why not, what follows.
+
+A set of triplets is consistent when some tree satisfies all of them, which BUILD decides. With
+must-links the groups they make are clades: statements between groups and statements inside a
+group are then two problems that do not touch. ``ab|c`` with c in the group of a or b puts all
+three into it; a cannot-link inside a group contradicts it.
+"""
+
+from collections.abc import Callable
+from typing import TYPE_CHECKING, NamedTuple
+
+import numpy as np
+import numpy.typing as npt
+
+from conclust._kernels import build as kernel
+from conclust._kernels.triplet_cuts import keep_by_cuts
+from conclust.constraints._conflicts import repair
+from conclust.constraints._rows import IntArray
+from conclust.exceptions import InconsistentConstraintsError
+
+if TYPE_CHECKING:
+    from conclust.constraints._constraints import Constraints
+
+# Minimal conflicts listed at most; each costs some BUILD calls.
+MAX_LISTED = 100
+
+# With more contradictions than this, wrong statements that come early would drive out too many
+# right ones for the order of weights to win.
+MAX_BY_WEIGHT = 100
+
+N_SAID = 8  # triplets written out in one sentence
+
+
+def one_tree(triplets: IntArray, n: int) -> tuple[IntArray | None, IntArray]:
+    """The least resolved tree of all triplets, or None and the samples where BUILD is stuck.
+
+    The tree is the parent of each node: leaves are 0..n-1, the root is n.
+    """
+    parent = np.full(2 * max(n, 1), -1, dtype=np.int64)
+    stuck = np.empty(n, dtype=np.int64)
+    n_nodes, n_stuck = kernel.build(np.ascontiguousarray(triplets), n, parent, stuck)
+    return (None, stuck[:n_stuck]) if n_stuck else (parent[:n_nodes], stuck[:0])
+
+
+def satisfied_by_tree(parent: IntArray, triplets: IntArray) -> npt.NDArray[np.bool_]:
+    """Which triplets of leaves a tree satisfies (paper 004, Definition 4.1)."""
+    holds = np.zeros(len(triplets), dtype=np.bool_)
+    kernel.displayed(parent, np.ascontiguousarray(triplets), holds)
+    return holds
+
+
+class Contracted(NamedTuple):
+    """Triplets about groups, and triplets inside groups, as one set of triplets about vertices."""
+
+    triplets: IntArray
+    statement: IntArray  # the triplet each row comes from
+    n: int
+
+
+class Statements:
+    """Must-links, cannot-links and triplets over few samples, with one question: consistent?"""
+
+    def __init__(self, must_link: IntArray, cannot_link: IntArray, triplets: IntArray):
+        ends = np.concatenate([must_link.ravel(), cannot_link.ravel(), triplets.ravel()])
+        self.samples, place = np.unique(ends, return_inverse=True)
+        self.n = len(self.samples)
+        m, c = must_link.size, cannot_link.size
+        self.must_link = place[:m].reshape(-1, 2)
+        self.cannot_link = place[m : m + c].reshape(-1, 2)
+        self.triplets = place[m + c :].reshape(-1, 3)
+
+    def groups(self, must: IntArray, rows: IntArray) -> IntArray:
+        """The group of each sample after must-links, and triplets that enlarge their groups."""
+        group = np.empty(self.n, dtype=np.int64)
+        kernel.linked_groups(self.must_link[must], self.triplets[rows], self.n, group)
+        return group
+
+    def contracted(self, group: IntArray, rows: IntArray) -> Contracted:
+        """Triplets between three groups (about groups) and inside one (about samples)."""
+        triplets = self.triplets[rows]
+        ends = group[triplets]
+        inner = (ends[:, 0] == ends[:, 1]) & (ends[:, 0] == ends[:, 2])
+        outer = ends[:, 0] != ends[:, 1]
+        joined = np.concatenate([triplets[inner], ends[outer] + self.n])
+        vertices, joined = np.unique(joined, return_inverse=True)
+        statement = np.concatenate([rows[inner], rows[outer]])
+        return Contracted(joined.reshape(-1, 3), statement, len(vertices))
+
+    def clash(self, must: IntArray, cannot: IntArray, rows: IntArray) -> IntArray | None:
+        """None when these statements agree; else cannot-links in a group, or stuck triplets.
+
+        Cannot-links are returned as ``-1 - index``.
+        """
+        group = self.groups(must, rows)
+        ends = group[self.cannot_link[cannot]]
+        inside = cannot[ends[:, 0] == ends[:, 1]]
+        if len(inside):
+            return -1 - inside
+        problem = self.contracted(group, rows)
+        tree, stuck = one_tree(problem.triplets, problem.n)
+        if tree is not None:
+            return None
+        is_stuck = np.zeros(problem.n, dtype=np.bool_)
+        is_stuck[stuck] = True
+        chosen = np.zeros(len(problem.triplets), dtype=np.bool_)
+        kernel.spanning_rows(problem.triplets, is_stuck, chosen)
+        return problem.statement[chosen]
+
+
+def quickxplain(
+    agrees: Callable[[IntArray], bool], background: IntArray, candidates: IntArray
+) -> IntArray:
+    """A minimal subset of `candidates` that disagrees with `background` (Junker 2004).
+
+    It halves the candidates, so the recursion is as deep as their number has digits in base 2.
+    """
+    if not agrees(background):
+        return candidates[:0]
+
+    def explain(background: IntArray, new: bool, candidates: IntArray) -> IntArray:
+        if new and not agrees(background):
+            return candidates[:0]
+        if len(candidates) == 1:
+            return candidates
+        half = len(candidates) // 2
+        low, high = candidates[:half], candidates[half:]
+        of_high = explain(np.concatenate([background, low]), True, high)
+        of_low = explain(np.concatenate([background, of_high]), len(of_high) > 0, low)
+        return np.concatenate([of_low, of_high])
+
+    return explain(background, False, candidates)
+
+
+class _Numbered:
+    """The statements of a set, numbered as in the set; groups kept apart written out as pairs."""
+
+    def __init__(self, constraints: "Constraints"):
+        pairs = constraints.pairs()
+        must, cannot = pairs.sign > 0, pairs.sign < 0
+        self.relative = np.flatnonzero(constraints.kinds == "relative")
+        self.of_must, self.of_cannot = pairs.statement[must], pairs.statement[cannot]
+        self.logic = Statements(pairs.pairs[must], pairs.pairs[cannot], constraints.relative)
+        self.is_cannot = np.isin(constraints.kinds, ("cannot-link", "apart"))
+        self.is_relative = constraints.kinds == "relative"
+
+    def clash(self, statements: IntArray) -> IntArray | None:
+        """Statements that disagree among these (not minimal), or None."""
+        asked = np.zeros(len(self.is_relative), dtype=bool)
+        asked[statements] = True
+        found = self.logic.clash(
+            *(np.flatnonzero(asked[of]) for of in (self.of_must, self.of_cannot, self.relative))
+        )
+        if found is None:
+            return None
+        return self.of_cannot[-1 - found[:1]] if found[0] < 0 else self.relative[found]
+
+    def agrees(self, statements: IntArray) -> bool:
+        return self.clash(statements) is None
+
+    def minimal(self, statements: IntArray) -> IntArray | None:
+        """A minimal disagreeing subset of the statements, or None."""
+        clash = self.clash(statements)
+        if clash is None:
+            return None
+        if not len(self.of_must):
+            return np.sort(quickxplain(self.agrees, clash[:0], clash))
+        # With groups any must-link and any triplet that enlarged a group may have a part in it.
+        others = np.setdiff1d(statements[~self.is_cannot[statements]], clash)
+        found = quickxplain(self.agrees, clash[:0], np.concatenate([others, clash]))
+        # A triplet that enlarges a group can also end a contradiction, so less may clash as well.
+        at = 0
+        while at < len(found):
+            fewer = np.delete(found, at)
+            if self.agrees(fewer):
+                at += 1
+            else:
+                found, at = fewer, 0
+        return np.sort(found)
+
+
+def relative_conflicts(constraints: "Constraints") -> list[tuple[IntArray, str]]:
+    """Minimal sets of statements, each with a triplet, that no hierarchy satisfies, with reasons.
+
+    No two of them share a triplet. Pairs that contradict each other without any triplet are not
+    listed here, and the lighter side of each is left aside.
+    """
+    if not len(constraints.relative):
+        return []
+    numbered = _Numbered(constraints)
+    left = np.ones(len(constraints), dtype=bool)
+    left[repair(constraints)] = False
+    found = _opposed(constraints, numbered.relative)
+    for index in found:
+        left[index] = False
+    while len(found) < MAX_LISTED:
+        conflict = numbered.minimal(np.flatnonzero(left))
+        if conflict is None:
+            break
+        found.append(conflict)
+        left[conflict[numbered.is_relative[conflict]]] = False
+    return [(index, _sentence(constraints, index)) for index in found[:MAX_LISTED]]
+
+
+def _opposed(constraints: "Constraints", statement: IntArray) -> list[IntArray]:
+    """Pairs of statements about the same three samples: at most one of ab|c, ac|b, bc|a holds."""
+    key = np.sort(constraints.relative, axis=1)
+    order = np.lexsort(key.T)
+    same = (key[order[1:]] == key[order[:-1]]).all(axis=1)
+    found, last = [], -2
+    for at in np.flatnonzero(same).tolist():
+        if at != last + 1:  # of three opposed statements two make the conflict
+            found.append(np.sort(statement[order[at : at + 2]]))
+            last = at
+    return found
+
+
+def _sentence(constraints: "Constraints", index: IntArray) -> str:
+    name = constraints.name
+    parts = []
+    for statement in (constraints[int(i)] for i in index):
+        names = [name(s) for s in statement.samples]
+        if statement.kind == "must-link":
+            parts.append(f"{names[0]} and {names[1]} belong together")
+        elif statement.kind == "cannot-link":
+            parts.append(f"{names[0]} and {names[1]} may not share a cluster")
+        else:
+            parts.append(f"{names[0]} and {names[1]} are closer to each other than to {names[2]}")
+    more = f"; and {len(parts) - N_SAID} more" if len(parts) > N_SAID else ""
+    return f"No hierarchy keeps all of these: {'; '.join(parts[:N_SAID])}{more}."
+
+
+def repair_all(constraints: "Constraints") -> IntArray:
+    """Choose statements to drop so that pairs and triplets together are consistent.
+
+    Contradictions among pairs are mended first. Then all statements are taken by falling weight,
+    pairs before triplets, and what does not fit is skipped; or first those that a tree of cuts
+    satisfies, then the others: whichever drops less.
+    """
+    drop = repair(constraints)
+    if not len(constraints.relative):
+        return drop
+    numbered = _Numbered(constraints)
+    keep = np.setdiff1d(np.arange(len(constraints)), drop)
+    if numbered.agrees(keep):
+        return drop
+    order = keep[np.lexsort((numbered.is_relative[keep], -constraints.weight[keep]))]
+    # By weight alone an early wrong statement drives out many right ones; a tree in which they
+    # outvote it gives a second order, and the heavier result counts.
+    voted = _kept_by_cuts(constraints, numbered, order)
+    found = [_skipped(numbered, np.concatenate([order[voted], order[~voted]]), int(voted.sum()))]
+    if len(found[0]) <= MAX_BY_WEIGHT:
+        found.append(_skipped(numbered, order, len(order)))
+    gone = min(found, key=lambda skipped: float(constraints.weight[skipped].sum()))
+    return np.union1d(drop, gone)
+
+
+def _kept_by_cuts(
+    constraints: "Constraints", numbered: _Numbered, order: IntArray
+) -> npt.NDArray[np.bool_]:
+    """Which statements come first: pairs, and triplets that a tree of cuts satisfies."""
+    first = ~numbered.is_relative[order]
+    rows = order[~first]
+    kept = np.zeros(len(rows), dtype=np.bool_)
+    place = np.searchsorted(numbered.relative, rows)
+    cuts = np.ascontiguousarray(numbered.logic.triplets[place])
+    keep_by_cuts(cuts, constraints.weight[rows], numbered.logic.n, kept)
+    first[~first] = kept
+    return first
+
+
+def _skipped(numbered: _Numbered, order: IntArray, run: int) -> IntArray:
+    """The statements that do not fit those before them."""
+    if numbered.is_relative.all():
+        kept = np.zeros(len(order), dtype=np.bool_)
+        rows = np.ascontiguousarray(numbered.logic.triplets[order])
+        kernel.keep_consistent_triplets(rows, numbered.logic.n, run, kept)
+        return np.sort(order[~kept])
+    taken, skipped, at = order[:0], [], 0
+    while at < len(order):  # as in the kernel, with must-links contracted in each trial
+        run = min(run, len(order) - at)
+        trial = np.concatenate([taken, order[at : at + run]])
+        if numbered.agrees(trial):
+            taken, at, run = trial, at + run, 2 * run
+        elif run == 1:
+            skipped.append(order[at])
+            at += 1
+        else:
+            run //= 2
+    return np.array(skipped, dtype=np.int64)
+
+
+def forces(constraints: "Constraints", a: int, b: int, c: int) -> bool:
+    """Whether every hierarchy that keeps the statements satisfies ab|c.
+
+    A tree that leaves a, b and c unresolved can be refined to satisfy any of the three, so the
+    set forces ab|c exactly when neither ac|b nor bc|a can be added.
+    """
+    pairs = constraints.pairs()
+    must, cannot = pairs.pairs[pairs.sign > 0], pairs.pairs[pairs.sign < 0]
+
+    def agree(relative: IntArray) -> bool:
+        logic = Statements(must, cannot, relative)
+        everything = (np.arange(len(rows)) for rows in (must, cannot, relative))
+        return logic.clash(*everything) is None
+
+    if not agree(constraints.relative):
+        raise InconsistentConstraintsError(
+            "The constraints contradict each other, so they force everything and nothing; "
+            "`constraints.conflicts()` says why, `constraints.repaired()` drops the least weight.",
+        )
+    return not any(
+        agree(np.concatenate([constraints.relative, [other]])) for other in ((a, c, b), (b, c, a))
+    )

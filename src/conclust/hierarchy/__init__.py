@@ -1,0 +1,5 @@
+"""Hierarchies from relative statements: ReCon."""
+
+from conclust.hierarchy._recon import ReCon
+
+__all__ = ["ReCon"]

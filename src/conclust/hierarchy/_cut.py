@@ -1,0 +1,273 @@
+"""From a hierarchy to k clusters, without breaking a statement that the hierarchy keeps."""
+
+from collections.abc import Callable
+from functools import partial
+from typing import Literal, NamedTuple
+
+import numpy as np
+import numpy.typing as npt
+
+from conclust._kernels import cut as kernel
+from conclust.constraints import Constraints
+from conclust.constraints._rows import FloatArray, IntArray
+from conclust.hierarchy._linkage import Dendrogram
+
+# Branches of fewer samples than a twentieth of all, or half an average cluster, are outliers.
+SHARE_OF_SAMPLES = 20
+SHARE_OF_CLUSTER = 2
+
+# Moves tried to let every branch set aside join a cluster; some dozen are usual.
+STEPS = 2000
+
+# distances(piece, n_pieces, cores) -> (n_pieces, len(cores)): how far each piece is from each core
+Distances = Callable[[IntArray, int, IntArray], FloatArray]
+
+
+class Statements(NamedTuple):
+    """What a cut looks at."""
+
+    triplets: IntArray
+    triplet_weight: FloatArray
+    apart: IntArray
+    apart_weight: FloatArray
+
+
+def cut_hierarchy(
+    tree: Dendrogram,
+    constraints: Constraints,
+    n_clusters: int,
+    distances: Distances,
+    *,
+    by: Literal["constraints", "order"] = "constraints",
+    min_branch_size: int | Literal["auto"] = "auto",
+) -> npt.NDArray[np.int32]:
+    """Label the samples with `n_clusters` clusters.
+
+    Parameters
+    ----------
+    tree : Dendrogram
+        Keeps the triplets of `constraints`.
+    constraints : Constraints
+    n_clusters : int
+        At most the number of samples, must-link groups counted as one.
+    distances : callable
+        Distances of pieces to cores, asked for when branches are set aside.
+    by : {"constraints", "order"}
+        Undo the merges that the statements pay most for, or the last ones.
+    min_branch_size : int or "auto"
+        Smaller branches are set aside and then join the nearest cluster that keeps the triplets.
+
+    Returns
+    -------
+    ndarray of shape (n_samples,), int32
+        Clusters numbered in the order of their first samples.
+    """
+    n = len(tree.children) + 1
+    pairs = constraints.pairs()
+    said = Statements(
+        constraints.relative,
+        constraints.relative_weight,
+        pairs.pairs[pairs.sign < 0],
+        pairs.weight[pairs.sign < 0],
+    )
+    n_before_breaking = n - _first(tree.broken > 0)
+    if n_before_breaking > n_clusters:
+        # The clusters before the first broken cannot-link; the largest attract the others.
+        split = np.arange(n - 1) >= n - n_before_breaking
+        labels = _labels(tree, split, lambda sizes: _largest(sizes, n_clusters), said, distances)
+        if labels is not None:
+            return labels
+        min_branch_size = 1
+    if n == 1:
+        return np.zeros(1, dtype=np.int32)
+    size = np.empty(2 * n - 1, dtype=np.int64)
+    kernel.cluster_sizes(tree.children, size)
+    closed = np.arange(n - 1) < tree.n_forced
+    gain = gains(tree.children, said)
+    smallest = auto_size(n, n_clusters) if min_branch_size == "auto" else int(min_branch_size)
+    while True:
+        split = np.zeros(n - 1, dtype=np.bool_)
+        if by == "order":
+            found = kernel.latest_splits(tree.children, size, closed, n_clusters, smallest, split)
+        else:
+            found = kernel.best_splits(
+                tree.children, size, gain, closed, n_clusters, smallest, split
+            )
+        if found:
+            labels = _labels(tree, split, partial(np.less_equal, smallest), said, distances)
+            if labels is not None:
+                return labels
+        # Too few such branches, or no cluster keeps the statements about one set aside. With a
+        # size of 1 nothing is set aside: a pure cut keeps whatever the hierarchy keeps.
+        assert smallest > 1, "a pure cut always exists"
+        smallest //= 2
+
+
+def auto_size(n: int, n_clusters: int) -> int:
+    """N / 20, at most n / (2 k), at least 1."""
+    return max(1, min(n // SHARE_OF_SAMPLES, n // (SHARE_OF_CLUSTER * n_clusters)))
+
+
+def _largest(sizes: IntArray, n: int) -> npt.NDArray[np.bool_]:
+    chosen = np.zeros(len(sizes), dtype=np.bool_)
+    chosen[np.argsort(-sizes, kind="stable")[:n]] = True
+    return chosen
+
+
+def _first(true: npt.NDArray[np.bool_]) -> int:
+    return int(np.argmax(true)) if true.any() else len(true)
+
+
+def gains(children: IntArray, said: Statements) -> FloatArray:
+    """What undoing each merge is worth: c taken from ab, less a taken from b, for each ab|c.
+
+    A cannot-link adds its weight at the merge that breaks it.
+    """
+    a, b, c = said.triplets.T
+    gain = np.zeros(len(children))
+    near = _meetings(children, np.column_stack([a, b]))
+    far = np.maximum(
+        _meetings(children, np.column_stack([a, c])), _meetings(children, np.column_stack([b, c]))
+    )
+    np.add.at(gain, far, said.triplet_weight)
+    np.subtract.at(gain, near, said.triplet_weight)
+    np.add.at(gain, _meetings(children, said.apart), said.apart_weight)
+    return gain
+
+
+def _meetings(children: IntArray, pairs: IntArray) -> IntArray:
+    merge = np.empty(len(pairs), dtype=np.int64)
+    kernel.meetings(children, np.ascontiguousarray(pairs), merge)
+    return merge
+
+
+def _labels(
+    tree: Dendrogram,
+    split: npt.NDArray[np.bool_],
+    is_core: Callable[[IntArray], npt.NDArray[np.bool_]],
+    said: Statements,
+    distances: Distances,
+) -> npt.NDArray[np.int32] | None:
+    """Undo the merges in `split`; what is no core joins one, in smaller branches if need be."""
+    n = len(tree.children) + 1
+    piece = np.empty(2 * n - 1, dtype=np.int64)
+    tops = None
+    while True:
+        n_pieces = int(kernel.pieces(tree.children, split, piece))
+        sizes = np.bincount(piece[:n], minlength=n_pieces)
+        top = np.empty(n_pieces, dtype=np.int64)  # the highest cluster of each piece
+        top[piece[piece >= 0]] = np.flatnonzero(piece >= 0)
+        if tops is None:
+            tops = top[is_core(sizes)]
+        cores = np.flatnonzero(np.isin(top, tops))
+        home, stuck = join_cores(piece[:n], sizes, cores, said, distances)
+        if not len(stuck):
+            return _numbered(home[piece[:n]])
+        # A branch that no cluster takes as a whole may go in parts.
+        merges = top[stuck] - n
+        merges = merges[merges >= tree.n_forced]
+        if not len(merges):
+            return _settled(tree, piece[:n], home, stuck, cores, said)
+        split[merges] = True
+
+
+def _settled(
+    tree: Dendrogram,
+    piece: IntArray,
+    home: IntArray,
+    stuck: IntArray,
+    cores: IntArray,
+    said: Statements,
+) -> npt.NDArray[np.int32] | None:
+    """Give what no cluster takes to the first, and let a few samples move until all triplets hold.
+
+    Must-link groups move as one. None when no such labelling is found.
+    """
+    n = len(piece)
+    home[stuck] = cores[0]
+    group = np.empty(2 * n - 1, dtype=np.int64)
+    n_units = int(kernel.pieces(tree.children, np.arange(n - 1) >= tree.n_forced, group))
+    unit = group[:n]
+    labels = np.empty(n_units, dtype=np.int64)
+    labels[unit] = np.searchsorted(cores, home[piece])
+    rows = unit[said.triplets]
+    rows = np.unique(rows[rows[:, 0] != rows[:, 1]], axis=0)
+    starts, row_of = _by_piece(rows, n_units)
+    n_broken = kernel.settle(rows, starts, row_of, labels, len(cores), STEPS)
+    return None if n_broken else _numbered(labels[unit])
+
+
+def _numbered(labels: IntArray) -> npt.NDArray[np.int32]:
+    """Number clusters in the order of their first samples."""
+    _, first, codes = np.unique(labels, return_index=True, return_inverse=True)
+    rank = np.empty(len(first), dtype=np.int32)
+    rank[np.argsort(first)] = np.arange(len(first))
+    return rank[codes.ravel()]
+
+
+def join_cores(
+    piece: IntArray, sizes: IntArray, cores: IntArray, said: Statements, distances: Distances
+) -> tuple[IntArray, IntArray]:
+    """Let every other piece join a core, largest first.
+
+    A core is taken that breaks no triplet, then the least weight of cannot-links, then the nearest.
+
+    Parameters
+    ----------
+    piece : ndarray of shape (n_samples,)
+        A partition that keeps the triplets (Definition 4.2).
+    sizes : ndarray of shape (n_pieces,)
+    cores : ndarray of int
+        The pieces that become clusters.
+    said : Statements
+    distances : callable
+
+    Returns
+    -------
+    home : ndarray of shape (n_pieces,)
+        The core that each piece has joined.
+    stuck : ndarray of int
+        Pieces that found no core; they are their own home.
+    """
+    n_pieces = len(sizes)
+    home = np.arange(n_pieces)  # the piece that each one has joined
+    others = np.setdiff1d(np.arange(n_pieces), cores)
+    if len(others):
+        far = distances(piece, n_pieces, cores)
+        rows = piece[said.triplets]
+        rows = np.unique(rows[rows[:, 0] != rows[:, 1]], axis=0)  # a and b in one piece: kept
+        starts, row_of = _by_piece(rows, n_pieces)
+        apart = piece[said.apart]
+        apart_starts, link_of = _by_piece(apart, n_pieces)
+        core_number = np.full(n_pieces, -1)
+        core_number[cores] = np.arange(len(cores))
+        waiting = others[np.argsort(-sizes[others], kind="stable")]
+        while len(waiting):
+            stuck = []
+            for p in waiting:
+                links = link_of[apart_starts[p] : apart_starts[p + 1]]
+                ends = home[apart[links]]
+                other_end = core_number[np.where(apart[links, 0] == p, ends[:, 1], ends[:, 0])]
+                met = other_end >= 0
+                cost = np.bincount(
+                    other_end[met], weights=said.apart_weight[links[met]], minlength=len(cores)
+                )
+                about = rows[row_of[starts[p] : starts[p + 1]]]
+                for core in np.lexsort((far[p], cost)):
+                    a, b, c = np.where(about == p, cores[core], home[about]).T
+                    if not (((c == a) | (c == b)) & (a != b)).any():
+                        home[p] = cores[core]
+                        break
+                else:
+                    stuck.append(p)
+            if len(stuck) == len(waiting):
+                return home, waiting
+            waiting = np.array(stuck, dtype=np.int64)  # others have joined: look again
+    return home, others[:0]
+
+
+def _by_piece(rows: IntArray, n_pieces: int) -> tuple[IntArray, IntArray]:
+    """For each piece the rows that name it: starts and row numbers."""
+    entry = np.argsort(rows.ravel(), kind="stable")
+    starts = np.searchsorted(rows.ravel()[entry], np.arange(n_pieces + 1))
+    return starts, entry // max(rows.shape[1], 1)

@@ -1,0 +1,215 @@
+"""Agglomerative clustering that keeps triplets and must-links: the function behind ReCon."""
+
+from typing import NamedTuple
+
+import numpy as np
+
+from conclust._kernels import agglomerate as kernel
+from conclust._kernels import live_tree
+from conclust._kernels.build import linked_groups
+from conclust.constraints import Constraints
+from conclust.constraints._components import merge_pairs
+from conclust.constraints._rows import FloatArray, IntArray
+
+LINKAGES = {
+    "centroid": kernel.CENTROID,
+    "ward": kernel.WARD,
+    "average": kernel.AVERAGE,
+    "complete": kernel.COMPLETE,
+    "single": kernel.SINGLE,
+}
+# These work on squared Euclidean distances, so centres are enough: no matrix.
+BY_CENTRES = ("centroid", "ward")
+
+# Entries of the table of refused pairs: 8 MB at most.
+MAX_REFUSED = 2**20
+
+
+class Dendrogram(NamedTuple):
+    """The merges of a hierarchy, numbered as scipy does: sample i is i, merge v makes n + v."""
+
+    children: IntArray  # (n - 1, 2)
+    distances: FloatArray  # (n - 1,)
+    n_forced: int  # the first merges build the must-link groups
+    broken: FloatArray  # (n - 1,) weight of the cannot-links that each merge breaks
+    n_tests: int  # full compatibility tests that were needed
+
+
+def constrained_linkage(
+    points: FloatArray | None,
+    square: FloatArray | None,
+    constraints: Constraints,
+    *,
+    linkage: str = "centroid",
+) -> Dendrogram:
+    """Merge the closest clusters that the statements let merge, until one is left.
+
+    Parameters
+    ----------
+    points : ndarray of shape (n_samples, n_features) or None
+        For centroid and ward linkage.
+    square : ndarray of shape (n_samples, n_samples) or None
+        Distances, instead of points; overwritten. Squared for centroid and ward linkage.
+    constraints : Constraints
+        Consistent: triplets are kept, must-link groups are built first, and clusters with a
+        cannot-link between them merge only when nothing else is left, least weight first.
+    linkage : {"centroid", "ward", "average", "complete", "single"}
+
+    Returns
+    -------
+    Dendrogram
+    """
+    n = len(points) if points is not None else len(square)  # type: ignore[arg-type]
+    pairs = constraints.pairs()
+    must, cannot = pairs.pairs[pairs.sign > 0], pairs.pairs[pairs.sign < 0]
+    triplets = np.ascontiguousarray(constraints.relative)
+    group = np.empty(n, dtype=np.int64)
+    linked_groups(must, triplets, n, group)
+    # A group lives on at the place of its last member.
+    last = np.empty(n, dtype=np.int64)
+    last[group] = np.arange(n)
+    place = last[group]
+    ends = place[triplets]
+    inside = (ends[:, 0] == ends[:, 1]) & (ends[:, 0] == ends[:, 2])
+    between = ends[ends[:, 0] != ends[:, 1]]
+    code = LINKAGES[linkage]
+    forced = _group_merges(points, square, code, place, triplets[inside])
+    apart, weight = implied_apart(place[cannot], pairs.weight[pairs.sign < 0], between, n)
+    return _run(points, square, code, forced, between, apart, weight)
+
+
+def implied_apart(
+    apart: IntArray, weight: FloatArray, triplets: IntArray, n: int
+) -> tuple[IntArray, FloatArray]:
+    """Add what triplets make of cannot-links: a and b apart and ab|c keep c from both."""
+    apart, weight = merge_pairs(apart, weight, n)
+    waiting = triplets
+    while len(apart) and len(waiting):
+        key = apart[:, 0] * n + apart[:, 1]
+        ab = np.sort(waiting[:, :2], axis=1)
+        asked = ab[:, 0] * n + ab[:, 1]
+        at = np.minimum(np.searchsorted(key, asked), len(key) - 1)
+        fires = key[at] == asked
+        if not fires.any():
+            break
+        new = np.concatenate([waiting[fires][:, [0, 2]], waiting[fires][:, [1, 2]]])
+        new_weight = np.tile(weight[at[fires]], 2)
+        new.sort(axis=1)
+        known = np.isin(new[:, 0] * n + new[:, 1], key)
+        # Several reasons to keep two groups apart are not more than one reason.
+        new, new_weight = new[~known], new_weight[~known]
+        _, first = np.unique(new[:, 0] * n + new[:, 1], return_index=True)
+        apart, weight = merge_pairs(
+            np.concatenate([apart, new[first]]), np.concatenate([weight, new_weight[first]]), n
+        )
+        waiting = waiting[~fires]
+    return apart, weight
+
+
+def _group_merges(
+    points: FloatArray | None,
+    square: FloatArray | None,
+    code: int,
+    place: IntArray,
+    triplets: IntArray,
+) -> IntArray:
+    """The merges inside each must-link group, as pairs of samples of the clusters that merge."""
+    order = np.argsort(place, kind="stable")
+    bounds = np.flatnonzero(np.diff(place[order])) + 1
+    merges = [np.empty((0, 2), dtype=np.int64)]
+    in_group = place[triplets[:, 0]]
+    for members in np.split(order, bounds):
+        if len(members) == 1:
+            continue
+        if len(members) == 2:
+            merges.append(members[None])
+            continue
+        rows = np.searchsorted(members, triplets[in_group == place[members[0]]])
+        tree = _run(
+            None if points is None else points[members],
+            None if square is None else square[np.ix_(members, members)],
+            code,
+            np.empty((0, 2), dtype=np.int64),
+            rows,
+            np.empty((0, 2), dtype=np.int64),
+            np.empty(0),
+        )
+        # Any sample of a cluster stands for it; the first of the left branch is one.
+        one = np.arange(2 * len(members) - 1)
+        for v, (left, _) in enumerate(tree.children):
+            one[len(members) + v] = one[left]
+        merges.append(members[one[tree.children]])
+    return np.concatenate(merges)
+
+
+def _run(
+    points: FloatArray | None,
+    square: FloatArray | None,
+    code: int,
+    forced: IntArray,
+    triplets: IntArray,
+    apart: IntArray,
+    weight: FloatArray,
+) -> Dendrogram:
+    if square is None:
+        assert points is not None
+        n = len(points)
+        # Centred, so that distances lose no digits to a large common offset.
+        columns = np.ascontiguousarray((points - points.mean(axis=0)).T, dtype=np.float64)
+        square = np.empty((0, 0))
+        bound = 4 * float((columns**2).sum(axis=0).max(initial=0.0)) * n
+    else:
+        n = len(square)
+        columns = np.empty((0, n))
+        bound = float(square.max(initial=0.0)) * (n if code == kernel.WARD else 2)
+    bound = bound + 1.0
+    named, leaves = np.unique(triplets, return_inverse=True)
+    leaf_of = np.full(n, -1, dtype=np.int64)
+    leaf_of[named] = np.arange(len(named))
+    n_refused = 2 ** int(np.clip(np.log2(max(n * len(named), 2)), 4, np.log2(MAX_REFUSED)))
+    node, leaf, row, free, clock, work, refused = live_tree.new_state(
+        leaves.reshape(-1, 3), len(named), n_refused
+    )
+    lightest = float(weight.min(initial=1.0))
+    links, head = _linked_lists(apart, n)
+    children = np.empty((n - 1, 2), dtype=np.int64)
+    heights, broken = np.empty(n - 1), np.zeros(n - 1)
+    n_done = kernel.agglomerate(
+        columns,
+        square,
+        code,
+        forced,
+        leaf_of,
+        node,
+        leaf,
+        row,
+        free,
+        clock,
+        work,
+        refused,
+        links,
+        weight * (bound / lightest),
+        head,
+        children,
+        heights,
+        broken,
+    )
+    assert n_done == n - 1, "inconsistent triplets reached the merging"
+    n_tests = int(clock[live_tree.N_TESTS])
+    return Dendrogram(children, heights, len(forced), broken * (lightest / bound), n_tests)
+
+
+def _linked_lists(pairs: IntArray, n: int) -> tuple[IntArray, IntArray]:
+    """Cannot-links as a list at each of their two ends; entry 2 e + s is end s of link e."""
+    links = np.full((len(pairs), 4), -1, dtype=np.int64)
+    links[:, :2] = pairs
+    entry = np.argsort(pairs.ravel(), kind="stable")
+    at = pairs.ravel()[entry]
+    same = at[1:] == at[:-1]
+    following = np.full(2 * len(pairs), -1, dtype=np.int64)
+    following[entry[:-1][same]] = entry[1:][same]
+    links[:, 2:] = following.reshape(-1, 2)
+    head = np.full((n, 2), -1, dtype=np.int64)
+    head[at[::-1], 0] = entry[::-1]
+    head[at, 1] = entry
+    return links, head

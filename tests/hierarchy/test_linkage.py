@@ -1,0 +1,135 @@
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from scipy.cluster.hierarchy import linkage as scipy_linkage
+from scipy.spatial.distance import pdist, squareform
+
+from conclust import Constraints, ReCon, sample_constraints
+from conclust.hierarchy._linkage import LINKAGES, constrained_linkage, implied_apart
+from tests.oracles import hierarchy as oracle
+
+
+def random_tree_triplets(rng, n, share):
+    """A share of all triplets of a random binary tree: consistent, unrelated to the data."""
+    parts = list(range(n))
+    while len(parts) > 1:
+        i, j = sorted(rng.choice(len(parts), 2, replace=False))
+        parts[i] = (parts[i], parts.pop(j))
+    every = np.array(sorted(oracle.triplets_of(parts[0])))
+    return every[rng.permutation(len(every))[: int(share * n)]]
+
+
+def merges_of(children):
+    members = oracle.members_of(children)
+    return [sorted([sorted(members[a]), sorted(members[b])]) for a, b in children]
+
+
+@pytest.mark.parametrize("linkage", LINKAGES)
+def test_without_constraints_it_is_scipys(linkage):
+    for seed, shape in enumerate([(2, 1), (60, 3), (150, 8)]):
+        X = np.random.RandomState(seed).normal(size=shape) + 100
+        model = ReCon(n_clusters=None, linkage=linkage).fit(X)
+        expected = scipy_linkage(X, linkage)
+        np.testing.assert_allclose(model.linkage_matrix(), expected, atol=1e-8)
+        D = squareform(pdist(X))
+        model = ReCon(n_clusters=None, linkage=linkage, metric="precomputed").fit(D)
+        np.testing.assert_allclose(model.linkage_matrix(), expected, atol=1e-6)
+
+
+@pytest.mark.parametrize("metric", ["cityblock", "cosine", lambda a, b: np.abs(a - b).max()])
+def test_other_metrics(metric):
+    X = np.random.RandomState(0).normal(size=(30, 3))
+    ours = ReCon(n_clusters=None, linkage="average", metric=metric).fit(X).linkage_matrix()
+    np.testing.assert_allclose(ours, scipy_linkage(X, "average", metric=metric), atol=1e-9)
+
+
+@pytest.mark.parametrize("linkage", LINKAGES)
+@settings(max_examples=40)
+@given(seed=st.integers(0, 10**6), n=st.integers(3, 12), share=st.sampled_from([0.3, 0.6, 1, 2, 4]))
+def test_the_merges_are_those_of_the_paper(linkage, seed, n, share):
+    # Check against trying all pairs by distance, each with a recursive OneTree.
+    rng = np.random.RandomState(seed)
+    X = rng.normal(size=(n, 2))
+    triplets = random_tree_triplets(rng, n, share)
+    model = ReCon(n_clusters=None, linkage=linkage).fit(
+        X, constraints=Constraints(relative=triplets)
+    )
+    distance = oracle.cluster_distance(linkage, squareform(pdist(X)), X)
+    expected = oracle.recon(distance, n, triplets)
+    assert merges_of(model.children_) == [sorted([a, b]) for a, b, _ in expected]
+    np.testing.assert_allclose(model.distances_, [d for _, _, d in expected], atol=1e-9)
+
+
+@settings(max_examples=40)
+@given(seed=st.integers(0, 10**6), n=st.integers(4, 10))
+def test_cannot_links_come_last(seed, n):
+    # Check against the oracle that sorts pairs by broken weight, implied cannot-links included.
+    rng = np.random.RandomState(seed)
+    X = rng.normal(size=(n, 2))
+    triplets = random_tree_triplets(rng, n, 0.7)
+    pairs = np.array([rng.permutation(n)[:2] for _ in range(n)])
+    known = Constraints(
+        cannot_link=pairs, cannot_link_weight=rng.randint(1, 4, n), relative=triplets
+    )
+    apart, weight = implied_apart(known.cannot_link, known.cannot_link_weight, known.relative, n)
+    price = np.zeros((n, n))
+    for (a, b), w in zip(apart, weight, strict=True):
+        price[a, b] = price[b, a] = w
+    expected = oracle.recon(
+        oracle.cluster_distance("centroid", X=X),
+        n,
+        known.relative,
+        lambda A, B: round(price[np.ix_(A, B)].sum(), 9),
+    )
+    tree = constrained_linkage(X, None, known)
+    assert merges_of(tree.children) == [sorted([a, b]) for a, b, _ in expected]
+    paid = [price[np.ix_(a, b)].sum() for a, b, _ in expected]
+    np.testing.assert_allclose(tree.broken, paid, atol=1e-6)
+
+
+def test_implied_cannot_links():
+    # 0 and 1 apart and 01|2 keep 2 from both; then 02|3 keeps 3 from 0 and 2.
+    apart, weight = implied_apart(
+        np.array([[1, 0]]), np.array([2.0]), np.array([[0, 1, 2], [2, 0, 3], [4, 5, 0]]), 6
+    )
+    assert {tuple(p) for p in apart} == {(0, 1), (0, 2), (1, 2), (0, 3), (2, 3)}
+    assert (weight == 2).all()
+
+
+@settings(max_examples=40)
+@given(seed=st.integers(0, 10**6), linkage=st.sampled_from(sorted(LINKAGES)))
+def test_must_link_groups_are_branches_and_triplets_hold(seed, linkage):
+    rng = np.random.RandomState(seed)
+    n = 14
+    X = rng.normal(size=(n, 2))
+    must = np.array([rng.permutation(n)[:2] for _ in range(4)])
+    known = Constraints(must, relative=random_tree_triplets(rng, n, 0.5)).repaired()
+    model = ReCon(n_clusters=None, linkage=linkage).fit(X, constraints=known)
+    clades = [frozenset(m) for m in oracle.members_of(model.children_)]
+    for group in oracle.must_link_groups(known.must_link, known.relative.tolist(), range(n)):
+        assert group in clades
+    assert known.satisfied_by(model.linkage_matrix()).all()
+
+
+@pytest.mark.parametrize("share", [0.2, 0.5, 1.0])
+def test_many_triplets_unrelated_to_the_data(share):
+    # Every merge is tested here; the hierarchy is complete and keeps all of them.
+    rng = np.random.RandomState(0)
+    X = rng.normal(size=(300, 4))
+    known = Constraints.from_hierarchy(scipy_linkage(rng.normal(size=(300, 2)), "average"))
+    known = known[rng.permutation(len(known))[: int(share * len(known))]]
+    for linkage in LINKAGES:
+        model = ReCon(n_clusters=None, linkage=linkage).fit(X, constraints=known)
+        assert known.satisfied_by(model.linkage_matrix()).all()
+
+
+def test_triplets_of_classes():
+    rng = np.random.RandomState(0)
+    y = rng.randint(5, size=400)
+    X = rng.normal(size=(400, 3)) + y[:, None]
+    for m in (50, 400, 2000):
+        known = sample_constraints(y, n_relative=m, random_state=m)
+        model = ReCon(n_clusters=5).fit(X, constraints=known)
+        assert known.satisfied_by(model.linkage_matrix()).all()
+        assert model.report_.n_violated == 0
