@@ -1,6 +1,8 @@
 """Time and peak memory of one call, each in a process of its own."""
 
 import contextlib
+import ctypes
+import gc
 import multiprocessing
 import resource
 import time
@@ -44,6 +46,9 @@ def _timed(prepare, run, args, repeats):
 
 def _peak_above(prepare, run, args):
     case = prepare(*args)
+    gc.collect()
+    with contextlib.suppress(OSError, AttributeError):  # give back what preparing has freed
+        ctypes.CDLL("libc.so.6").malloc_trim(0)
     with contextlib.suppress(OSError):  # elsewhere it is the peak of the whole process
         Path("/proc/self/clear_refs").write_text("5")  # forget the peak so far
     before = _resident()

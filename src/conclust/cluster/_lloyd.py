@@ -284,7 +284,7 @@ class NearestCenters:
 
         self._kept_norms = np.empty(n_kept, dtype=X.dtype)
         self._total_norm = 0.0
-        for start, stop in self._blocks():
+        for start, stop in _chunks(0, n_samples):
             norms = _squared_norms(X[start:stop])
             first, last = np.searchsorted(self.kept, (start, stop))
             self._kept_norms[first:last] = norms[self.kept[first:last] - start]
@@ -449,16 +449,17 @@ class NearestCenters:
 
     def inertia(self, centers: np.ndarray) -> float:
         """Weighted sum of the squared distances of all rows to the centre of their cluster."""
-        total = 0.0
-        for start, stop in self._blocks():
-            total += self._weighted_sum(self._measure(centers, start, stop), start, stop)
-        return total
+        norms = _squared_norms(centers)
 
-    def _blocks(self) -> Iterator[tuple[int, int]]:
-        """Ranges of rows small enough for one number per row not to count as memory."""
-        n_samples = self.X.shape[0]
-        for start in range(0, n_samples, CHUNK):
-            yield start, min(start + CHUNK, n_samples)
+        def part(thread: int, first: int, last: int) -> float:
+            total, out = 0.0, np.empty(min(CHUNK, last - first), dtype=self.X.dtype)
+            for start, stop in _chunks(first, last):
+                here = out[: stop - start]
+                self._kernels[2](*self._data, centers, norms, start, stop, self.labels, here)
+                total += self._weighted_sum(here, start, stop)
+            return total
+
+        return sum(self._in_threads(part, self._rows))
 
     def _inertia_of_sums(self, centers: np.ndarray) -> float:
         # Σ w ‖x − c‖² = Σ w ‖x‖² + Σ_c (mass ‖c‖² − 2 c · sum): no row is looked at again.
@@ -473,7 +474,9 @@ class NearestCenters:
 
         As scikit-learn does it, down to the order in which numpy leaves those rows.
         """
-        distances = self._measure(centers, 0, self.X.shape[0])
+        norms = _squared_norms(centers)
+        distances = np.empty(self.X.shape[0], dtype=self.X.dtype)
+        self._kernels[2](*self._data, centers, norms, 0, len(distances), self.labels, distances)
         if distances.max() == 0:
             return  # fewer distinct rows than clusters: every row lies on its centre
         empty = np.flatnonzero(masses == 0)
@@ -485,19 +488,6 @@ class NearestCenters:
             masses[self.labels[row]] -= mass
             sums[cluster] = part
             masses[cluster] = mass
-
-    def _measure(self, centers: np.ndarray, first: int, last: int) -> np.ndarray:
-        norms = _squared_norms(centers)
-        out = np.empty(last - first, dtype=self.X.dtype)
-
-        def part(thread: int, start: int, stop: int) -> None:
-            here = out[start:stop]
-            self._kernels[2](
-                *self._data, centers, norms, first + start, first + stop, self.labels, here
-            )
-
-        self._in_threads(part, _split(last - first, len(self._rows), BLOCK))
-        return out
 
     def _weighted_sum(self, values: np.ndarray, start: int, stop: int) -> float:
         if len(self.weight):
@@ -512,6 +502,12 @@ class NearestCenters:
             self._pool.submit(part, thread, *ranges[thread]) for thread in range(1, len(ranges))
         ]
         return [part(0, *ranges[0]), *(one.result() for one in waiting)]
+
+
+def _chunks(first: int, last: int) -> Iterator[tuple[int, int]]:
+    """Ranges of rows small enough for one number per row not to count as memory."""
+    for start in range(first, last, CHUNK):
+        yield start, min(start + CHUNK, last)
 
 
 def _split(n: int, n_parts: int, block: int) -> list[tuple[int, int]]:
