@@ -2,6 +2,7 @@
 
 import argparse
 import importlib
+from collections.abc import Iterable
 from pathlib import Path
 
 import pandas as pd
@@ -10,42 +11,59 @@ from reproduction._page import write_page
 from reproduction._runner import run
 
 HERE = Path(__file__).parent
-PAPERS = sorted(p.parent.name for p in HERE.glob("paper*/__init__.py"))
+PAPERS = sorted(path.parent.name for path in HERE.glob("paper*/__init__.py"))
+
+
+def reproduce(
+    papers: Iterable[str],
+    *,
+    quick: bool = False,
+    jobs: int = 1,
+    page_only: bool = False,
+    out: Path | None = None,
+) -> None:
+    """Fill the tables of papers and write their pages.
+
+    Tables go to the papers' own folders and pages to docs/, or both to `out`; by default a quick
+    run goes to build/reproduction.
+    """
+    if out is None and quick:
+        out = Path("build/reproduction")
+    for paper in papers:
+        protocol = importlib.import_module(f"reproduction.{paper}").PROTOCOL
+        folder = out / paper if out else HERE / paper
+        if page_only:
+            table = pd.read_csv(folder / "results.csv")
+        else:
+            name = "quick.jsonl" if quick else "full.jsonl"
+            checkpoint = Path("build/reproduction/checkpoints") / paper / name
+            table = run(protocol, checkpoint, quick=quick, n_jobs=jobs)
+            folder.mkdir(parents=True, exist_ok=True)
+            table.to_csv(folder / "results.csv", index=False, float_format="%.4g")
+        print(write_page(protocol, table, out if out else HERE.parent / "docs" / "reproduction"))
 
 
 def main() -> None:
-    """Run the papers named on the command line."""
+    """Read the command line."""
     parser = argparse.ArgumentParser(prog="python -m reproduction", description=__doc__)
     parser.add_argument("papers", nargs="*", default=PAPERS, help=f"of {', '.join(PAPERS)}")
     parser.add_argument("--quick", action="store_true", help="the small version, in minutes")
     parser.add_argument("--jobs", type=int, default=1, help="processes")
-    parser.add_argument(
-        "--out",
-        type=Path,
-        help="where table, figures and page go; by default the paper's own folder and docs/, "
-        "or build/reproduction with --quick",
-    )
+    parser.add_argument("--out", type=Path, help="where tables, figures and pages go")
     parser.add_argument(
         "--page-only", action="store_true", help="from the committed table, computing nothing"
     )
     given = parser.parse_args()
-    for paper in given.papers:
-        if paper not in PAPERS:
-            parser.error(f"there is no {paper!r}; choose from {', '.join(PAPERS)}")
-        protocol = importlib.import_module(f"reproduction.{paper}").PROTOCOL
-        out = given.out or (Path("build/reproduction") if given.quick else None)
-        folder = out / paper if out else HERE / paper
-        pages = out if out else HERE.parent / "docs" / "reproduction"
-        table_file = folder / "results.csv"
-        if given.page_only:
-            table = pd.read_csv(table_file)
-        else:
-            name = "quick.jsonl" if given.quick else "full.jsonl"
-            checkpoint = Path("build/reproduction/checkpoints") / paper / name
-            table = run(protocol, checkpoint, quick=given.quick, n_jobs=given.jobs)
-            folder.mkdir(parents=True, exist_ok=True)
-            table.to_csv(table_file, index=False, float_format="%.4g")
-        print(write_page(protocol, table, pages))
+    unknown = [paper for paper in given.papers if paper not in PAPERS]
+    if unknown:
+        parser.error(f"there is no {unknown[0]!r}; choose from {', '.join(PAPERS)}")
+    reproduce(
+        given.papers,
+        quick=given.quick,
+        jobs=given.jobs,
+        page_only=given.page_only,
+        out=given.out,
+    )
 
 
 if __name__ == "__main__":

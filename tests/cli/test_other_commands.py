@@ -1,6 +1,7 @@
 import json
 import subprocess
 import sys
+from pathlib import Path
 
 import numpy as np
 import pandas as pd
@@ -100,6 +101,29 @@ def test_completion_names_the_commands():
         "compare",
         "completion",
     }
+
+
+def test_reproduce_needs_a_checkout_and_a_known_paper(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    result = run("reproduce")
+    assert result.exit_code == 2
+    assert "top folder of a checkout" in result.stderr
+    monkeypatch.chdir(Path(__file__).parents[2])
+    result = run("reproduce", "paper9")
+    assert result.exit_code == 2
+    assert "There is no 'paper9'; choose from paper000" in result.stderr
+
+
+def test_reproduce_makes_pages_from_the_tables(tmp_path, monkeypatch):
+    pytest.importorskip("matplotlib", reason="figures need the extra `plot`")
+    monkeypatch.chdir(Path(__file__).parents[2])
+    (tmp_path / "paper002").mkdir()
+    table = Path("reproduction/paper002/results.csv").read_text(encoding="utf-8")
+    (tmp_path / "paper002" / "results.csv").write_text(table, encoding="utf-8")
+    result = run("reproduce", "paper002", "--page-only", "-o", str(tmp_path))
+    assert result.exit_code == 0, result.output
+    page = (tmp_path / "paper002.md").read_text(encoding="utf-8")
+    assert "| the paper says | here | numbers |" in page
 
 
 @pytest.mark.parametrize("name", COMMANDS)

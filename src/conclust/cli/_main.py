@@ -17,6 +17,7 @@ COMMANDS = {
     "compare": "_compare",
     "predict": "_predict",
     "datasets": "_datasets",
+    "reproduce": "_reproduce",
     "completion": "_completion",
 }
 
