@@ -11,7 +11,7 @@ from reproduction._page import write_page
 from reproduction._runner import run
 
 HERE = Path(__file__).parent
-PAPERS = sorted(path.parent.name for path in HERE.glob("paper*/__init__.py"))
+PAPERS = sorted(path.parent.name for path in HERE.glob("*/__init__.py"))
 
 
 def reproduce(

@@ -16,6 +16,7 @@ from conclust import sample_constraints
 from conclust.datasets import load
 from conclust.exceptions import ConstraintsViolatedWarning
 from reproduction._protocol import Case, Claim, Protocol, Verdict, grid, mean_table, seed_of
+from reproduction.paper000._metric_learners import METRIC_LEARNERS
 
 DATASETS = [
     "iris", "wine", "parkinsons", "sonar", "segmentation_210", "glass", "ionosphere", "wdbc",
@@ -32,7 +33,7 @@ PUBLISHED_SECONDS = {
     "ITML": {"iris": 7.56, "glass": 17.01, "wdbc": 184.34},
 }
 
-# The methods of the paper's Figure 2 and, below them, ours; each takes k and a seed.
+# The methods of the paper's Figure 2 (with METRIC_LEARNERS) and ours; each takes k and a seed.
 PAPER: dict[str, Callable[[int, int], Any]] = {
     "BCKM": lambda k, seed: conclust.BoostedConstrainedKMeans(k, random_state=seed),
     "RCKM": lambda k, seed: conclust.ConstrainedKMeansEnsemble(
@@ -46,28 +47,42 @@ OURS: dict[str, Callable[[int, int], Any]] = {
     "PCKMeans": lambda k, seed: conclust.PCKMeans(k, random_state=seed),
     "Trust": lambda k, seed: conclust.TrustEnsemble(k, random_state=seed),
 }
-METHODS = PAPER | OURS
+METHODS = PAPER | METRIC_LEARNERS | OURS
+# Fewer draws than the paper's ten where that would take hours.
+DRAWS = {"ITML": 5, "DBOOST": 3}
 
 
 def cases(quick: bool) -> list[Case]:
     """Figure 2, then the same with wrong statements at 300, on raw features."""
     names = ["iris", "sonar"] if quick else DATASETS
-    draws = range(2 if quick else 10)
+    sizes = [100, 500] if quick else SIZES
+    drawn = PAPER | OURS
     figure = grid(
         dataset=names,
-        method=METHODS,
-        n_constraints=[100, 500] if quick else SIZES,
+        method=drawn,
+        n_constraints=sizes,
         noise=[0.0],
-        draw=draws,
+        draw=range(2 if quick else 10),
     )
     noisy = grid(
         dataset=names,
-        method=METHODS,
+        method=drawn,
         n_constraints=[300],
         noise=[0.1] if quick else NOISE[1:],
         draw=range(2 if quick else 5),
     )
-    return figure + noisy
+    learners = [
+        case
+        for name, n_draws in DRAWS.items()
+        for case in grid(
+            dataset=names,
+            method=[name],
+            n_constraints=sizes if name == "ITML" or quick else sizes[::2],
+            noise=[0.0],
+            draw=range(1 if quick else n_draws),
+        )
+    ]
+    return figure + noisy + learners
 
 
 @cache
@@ -120,7 +135,8 @@ def better_or_comparable(datasets: list[str], at_least: int) -> Callable[[pd.Dat
             means.index.get_level_values(0).isin(datasets)
             & (means.index.get_level_values(1) >= at_least)
         ]
-        others = chosen[[m for m in PAPER if m != "BCKM"]].max(axis=1)
+        rivals = [m for m in ("RCKM", "CKM", *METRIC_LEARNERS) if m in chosen]
+        others = chosen[rivals].max(axis=1)
         good = others - 0.02 <= chosen.BCKM
         shown = ", ".join(
             f"{name} {chosen.BCKM[name].iloc[-1]:.2f} against {others[name].iloc[-1]:.2f}"
@@ -163,16 +179,37 @@ def everywhere(table: pd.DataFrame) -> Verdict:
 
 
 def cheaper(table: pd.DataFrame) -> Verdict:
-    """Ratio of the seconds of BCKM and CKM at the most constraints."""
-    means = mean_table(table[table.noise == 0], "seconds", ["dataset", "n_constraints"], "method")
-    most = means.unstack(0).iloc[-1].unstack(0)
-    ratio = most.BCKM / most.CKM
-    shown = ", ".join(
-        f"{d}: CKM {most.CKM[d]:.3f} s, BCKM {most.BCKM[d]:.2f} s"
-        for d in ("iris", "glass", "wdbc")
-        if d in most.index
+    """Whether CKM < BCKM < DBOOST and ITML holds for the median seconds at most constraints."""
+    clean_rows = table[(table.noise == 0) & table.dataset.isin(PUBLISHED_SECONDS["CKM"])]
+    last = clean_rows[clean_rows.n_constraints == clean_rows.n_constraints.max()]
+    most = last.pivot_table(index="dataset", columns="method", values="seconds", aggfunc="median")
+    methods = [m for m in PUBLISHED_SECONDS if m in most]
+    slower = most[[m for m in METRIC_LEARNERS if m in most]].min(axis=1)
+    ordered = pd.concat([most.CKM < most.BCKM, slower > most.BCKM])
+    shown = "; ".join(
+        f"{name}: "
+        + ", ".join(f"{m} {most.loc[name, m]:.3g} s" for m in methods)
+        + " (published "
+        + ", ".join(f"{PUBLISHED_SECONDS[m][name]:g}" for m in methods)
+        + ")"
+        for name in most.index
     )
-    return Verdict.of((ratio > 1).mean(), f"{shown} (first fits include compilation)")
+    return Verdict.of(ordered.mean(), shown)
+
+
+def saturated(table: pd.DataFrame) -> Verdict:
+    """ITML best of the paper's k-means methods at the fewest, gaining less than BCKM after that."""
+    means = clean(table)
+    if "ITML" not in means:
+        return Verdict.of(float("nan"), "")
+    by_size = means[["ITML", *PAPER]].dropna().groupby(level=1).mean()
+    first, last = by_size.iloc[0], by_size.iloc[-1]
+    right = [first.ITML > first.BCKM, last.ITML - first.ITML < last.BCKM - first.BCKM]
+    return Verdict.of(
+        float(np.mean(right)),
+        f"mean NMI from {by_size.index[0]} to {by_size.index[-1]} constraints: "
+        + ", ".join(f"{m} {first[m]:.2f} → {last[m]:.2f}" for m in by_size),
+    )
 
 
 CLAIMS = [
@@ -187,7 +224,8 @@ CLAIMS = [
     Claim("BCKM reaches the maximum at 500 on parkinsons and sonar", maximum),
     Claim("with few constraints RCKM, CKM and BCKM are almost the same", on_a_par),
     Claim("BCKM is better than or comparable to RCKM and CKM on all data sets", everywhere),
-    Claim("CKM is fastest, BCKM pays for its rounds", cheaper),
+    Claim("CKM is fastest, then BCKM, then DBOOST and ITML (Table II)", cheaper),
+    Claim("ITML does well with few constraints and is saturated early", saturated),
 ]
 
 
@@ -206,8 +244,9 @@ def figure_2(table: pd.DataFrame) -> Any:
     )
     for ax, name in zip(axes.flat, names, strict=False):
         for method in means.columns:
-            style = {"lw": 2} if method in PAPER else {"lw": 1, "ls": "--"}
-            means.loc[name][method].plot(ax=ax, marker="o", ms=3, label=method, **style)
+            style = {"lw": 1, "ls": "--"} if method in OURS else {"lw": 2}
+            curve = means.loc[name][method].dropna()
+            curve.plot(ax=ax, marker="o", ms=3, label=method, **style)
         ax.set(title=name, xlabel="constraints", ylabel="NMI", ylim=(0, 1.02))
     axes.flat[0].legend(fontsize=7)
     for ax in axes.flat[len(names) :]:
@@ -230,7 +269,9 @@ NOTES = """
 Features are raw; constraints are random pairs of rows with their true kind; T = 100, ρ = 5 and
 ξ = 0.5. The noise figure is ours: the paper has no wrong statements. `suspects_right` in the table
 is the share of truly wrong statements among the first `suspects(n)` of an ensemble, n being their
-number. Ten draws of constraints as in the paper, five where statements are wrong.
+number. Ten draws of constraints as in the paper, five where statements are wrong and for ITML,
+three for DistBoost (at 100, 300 and 500). DistBoost standardises its rows, and its settings were
+chosen by looking at these same sets, so its curve is optimistic.
 """
 
 PROTOCOL = Protocol(

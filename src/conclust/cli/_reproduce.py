@@ -19,7 +19,7 @@ from conclust.cli._options import PATH
 def command(
     papers: tuple[str, ...], quick: bool, jobs: int, page_only: bool, output: Path | None
 ) -> None:
-    r"""Redo the papers' figures and tables; PAPERS are paper000 to paper004, all by default.
+    r"""Redo the papers' figures and tables; PAPERS: paper000 … paper004, leaderboard.
 
     A run that is stopped goes on where it was. Data sets are read from the folder named by
     CONCLUST_DATA.
