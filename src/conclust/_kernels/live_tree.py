@@ -302,7 +302,7 @@ def joined_by_row(node, row, p, q):
 def gather(node, leaf, row, work, p, q):
     """List what lies below p and q: leaves in column 0, rows (resolved) in columns 1 to 3.
 
-    Returns the numbers of leaves and rows. Row numbers are not kept.
+    Returns the numbers of leaves and rows; each leaf is marked with p or q.
     """
     n_leaves, n_rows, top = 0, 0, len(work)
     for start in (p, q):
@@ -313,6 +313,7 @@ def gather(node, leaf, row, work, p, q):
             stack += 1
             if node[v, STATE] == IS_LEAF:
                 work[n_leaves, 0] = node[v, LEAF]
+                leaf[node[v, LEAF], NUMBER] = start
                 n_leaves += 1
                 continue
             r = node[v, ROW]
@@ -368,13 +369,16 @@ def compatible(node, leaf, row, clock, work, p, q, i, j):
             if part_of(leaf, work[at, 0]) == b:
                 work[kept, 0] = work[at, 0]
                 kept += 1
-        n_leaves, kept = kept, 0
+        n_leaves, kept, crossing = kept, 0, False
         for at in range(n_rows):
             if part_of(leaf, work[at, 3]) == b and part_of(leaf, work[at, 1]) == b:
                 for side in range(1, 4):
                     work[kept, side] = work[at, side]
+                crossing |= leaf[work[at, 1], NUMBER] != leaf[work[at, 3], NUMBER]
                 kept += 1
         n_rows = kept
+        if not crossing:
+            return 1  # nothing joins the two sides any more, so their trees can be zipped
 
 
 @jit
