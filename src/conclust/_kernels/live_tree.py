@@ -15,7 +15,7 @@ triplet are free to merge and need not be in the tree at all.
 
 State, plain integer arrays with named columns:
 
-    node      (2 l + 2, 20)       nodes; the first l are the leaves at the start, then the root
+    node      (2 l + 2, 21)       nodes; the first l are the leaves at the start, then the root
     leaf      (l, 9)              clusters, as a union-find forest over those at the start
     row       (m, 14)             triplets; each is listed at its home node and, once decided there,
                                   in one cell list at the child that holds a and b and one at the
@@ -32,8 +32,8 @@ from conclust._kernels._jit import jit
 
 UP, CHILD, NEXT, PREV, N_CHILDREN, STATE, LEAF = range(7)
 CELL, N_CELLS, ROW, TAG, STAMP, VIA, ANSWER = range(7, 14)
-UNIT, N_UNITS, TOUCHED, FUSED, SEEN, HOLDER = range(14, 20)  # used by one test
-N_NODE_COLUMNS = 20
+UNIT, N_UNITS, TOUCHED, FUSED, SEEN, HOLDER, MEMBER = range(14, 21)  # used by one test
+N_NODE_COLUMNS = 21
 LAZY, EXPANDED, IS_LEAF = 0, 1, 2
 
 SET, NODE, LIVE, SIDE, LAST_SIDE, N_SIDES, PART, NUMBER, OPEN = range(9)
@@ -97,7 +97,7 @@ def new_node(node, free, clock):
     node[v, N_CHILDREN] = node[v, N_CELLS] = 0
     node[v, STATE] = LAZY
     node[v, LEAF] = node[v, CELL] = node[v, ROW] = node[v, STAMP] = -1
-    node[v, ANSWER] = node[v, TOUCHED] = node[v, SEEN] = -1
+    node[v, ANSWER] = node[v, TOUCHED] = node[v, SEEN] = node[v, MEMBER] = -1
     retag(node, clock, v)
     return v
 
@@ -316,15 +316,15 @@ def crossing_rows(node, row, work, p, q):
 
 
 @jit
-def unit_of(node, leaf, clock, p, q, i):
-    """The child of p or q that holds cluster i; p or q itself when that is a leaf.
+def unit_of(node, leaf, clock, i):
+    """The child of a member of the test that holds cluster i; the member itself if it is a leaf.
 
-    The answer is left along the path, so that the questions of one test climb each path once.
+    The answer is left along the path, so that the questions of one level climb each path once.
     """
     now = clock[N_TOUCHES]
     start = leaf[i, NODE]
     v = start
-    while node[v, SEEN] != now and v not in (p, q) and node[v, UP] not in (p, q):
+    while node[v, SEEN] != now and node[v, MEMBER] != now and node[node[v, UP], MEMBER] != now:
         v = node[v, UP]
     unit = node[v, HOLDER] if node[v, SEEN] == now else v
     while start != v:
@@ -335,13 +335,16 @@ def unit_of(node, leaf, clock, p, q, i):
 
 
 @jit
-def touch(node, clock, v):
-    """Make a node a unit of its own, once in each test."""
-    if node[v, TOUCHED] != clock[N_TOUCHES]:
-        node[v, TOUCHED] = clock[N_TOUCHES]
-        node[v, UNIT] = v
-        node[v, N_UNITS] = 1
-        node[v, FUSED] = -1
+def touch(node, clock, work, n_touched, v):
+    """Make a node a unit of its own, once in each level, and list it in column 3 of work."""
+    if node[v, TOUCHED] == clock[N_TOUCHES]:
+        return n_touched
+    node[v, TOUCHED] = clock[N_TOUCHES]
+    node[v, UNIT] = v
+    node[v, N_UNITS] = 1
+    node[v, FUSED] = -1
+    work[n_touched, 3] = v
+    return n_touched + 1
 
 
 @jit
@@ -353,10 +356,8 @@ def root_of(node, v):
 
 
 @jit
-def join_units(node, clock, v, w):
-    """Put two units into one part; return 1 when they were in different ones."""
-    touch(node, clock, v)
-    touch(node, clock, w)
+def join_units(node, v, w):
+    """Put two touched units into one part; return 1 when they were in different ones."""
     v, w = root_of(node, v), root_of(node, w)
     if v == w:
         return 0
@@ -371,149 +372,69 @@ def in_part(node, clock, v, part):
 
 
 @jit
-def gather(node, leaf, row, clock, work, p, q, n_rows, part):
-    """List what lies in a part of the units of p and q.
+def compatible(node, leaf, row, free, clock, work, p, q, i, j):
+    """TestCompatibility of the paper on P ∪ Q: +1 yes, 0 no, -1 no for any pair of P × Q.
 
-    Leaves go to column 0 of work, each marked with its side, and triplets inside the part, as
-    clusters, to columns 1 to 3. Column 4 holds the n_rows triplets that join p and q. Returns the
-    numbers of leaves and triplets.
+    Members of the test (column 2 of work) are nodes, P and Q at first. Below a member the tree
+    stays as it is, so its children are the units of the next level, and only the triplets between
+    members (column 4) put units together, and the merge of i and j. The units in the part of i and
+    j are the next members. With no triplet left between members, nothing can get stuck.
     """
-    n_leaves, n_found, top = 0, 0, len(work)
-    for at in range(n_rows):
-        r = work[at, 4]
-        a, c = cluster_of(leaf, row[r, A]), cluster_of(leaf, row[r, C])
-        if in_part(node, clock, unit_of(node, leaf, clock, p, q, a), part) and in_part(
-            node, clock, unit_of(node, leaf, clock, p, q, c), part
-        ):
-            work[n_found, 1], work[n_found, 2] = a, cluster_of(leaf, row[r, B])
-            work[n_found, 3] = c
-            n_found += 1
-    for start in (p, q):
-        stack = top
-        if node[start, STATE] == IS_LEAF:
-            if in_part(node, clock, start, part):
-                stack -= 1
-                work[stack, 0] = start
-        else:
-            r = node[start, ROW]
+    clock[N_TESTS] += 1
+    n_rows = crossing_rows(node, row, work, p, q)
+    work[0, 2], work[1, 2] = p, q
+    n_members, top = 2, True
+    while n_rows:
+        clock[N_TOUCHES] += 1
+        n_parts = 0
+        for at in range(n_members):
+            v = work[at, 2]
+            if node[v, STATE] == LAZY:
+                expand(node, leaf, row, free, clock, work, v)
+            node[v, MEMBER] = clock[N_TOUCHES]
+            n_parts += 1 if node[v, STATE] == IS_LEAF else node[v, N_CHILDREN]
+        n_touched = 0
+        for at in range(n_rows):
+            r = work[at, 4]
+            a = unit_of(node, leaf, clock, cluster_of(leaf, row[r, A]))
+            b = unit_of(node, leaf, clock, cluster_of(leaf, row[r, B]))
+            n_touched = touch(node, clock, work, n_touched, a)
+            n_touched = touch(node, clock, work, n_touched, b)
+            n_parts -= join_units(node, a, b)
+        if top and n_parts == 2:
+            return -1
+        top = False
+        a, b = unit_of(node, leaf, clock, i), unit_of(node, leaf, clock, j)
+        n_touched = touch(node, clock, work, n_touched, a)
+        n_touched = touch(node, clock, work, n_touched, b)
+        n_parts -= join_units(node, a, b)
+        if n_parts == 1:
+            return 0
+        part = root_of(node, a)
+        n_kept = 0
+        for at in range(n_rows):
+            r = work[at, 4]
+            a = unit_of(node, leaf, clock, cluster_of(leaf, row[r, A]))
+            c = unit_of(node, leaf, clock, cluster_of(leaf, row[r, C]))
+            if in_part(node, clock, a, part) and in_part(node, clock, c, part):
+                work[n_kept, 4] = r
+                n_kept += 1
+        for at in range(n_members):
+            v = work[at, 2]
+            r = node[v, ROW] if node[v, STATE] != IS_LEAF else -1
             while r >= 0:
                 if in_part(node, clock, row[r, CELL_0 + OWNER], part) and in_part(
                     node, clock, row[r, CELL_0 + 3 + OWNER], part
                 ):
-                    for side in range(3):
-                        work[n_found, 1 + side] = cluster_of(leaf, row[r, side])
-                    n_found += 1
+                    work[n_kept, 4] = r
+                    n_kept += 1
                 r = row[r, ROW_NEXT]
-            w = node[start, CHILD]
-            while w >= 0:
-                if in_part(node, clock, w, part):
-                    stack -= 1
-                    work[stack, 0] = w
-                w = node[w, NEXT]
-        while stack < top:
-            v = work[stack, 0]
-            stack += 1
-            if node[v, STATE] == IS_LEAF:
-                work[n_leaves, 0] = node[v, LEAF]
-                leaf[node[v, LEAF], NUMBER] = start
-                n_leaves += 1
-                continue
-            r = node[v, ROW]
-            while r >= 0:
-                for side in range(3):
-                    work[n_found, 1 + side] = cluster_of(leaf, row[r, side])
-                n_found += 1
-                r = row[r, ROW_NEXT]
-            w = node[v, CHILD]
-            while w >= 0:
-                stack -= 1
-                work[stack, 0] = w
-                w = node[w, NEXT]
-    return n_leaves, n_found
-
-
-@jit
-def compatible(node, leaf, row, free, clock, work, p, q, i, j):
-    """TestCompatibility of the paper on P ∪ Q: +1 yes, 0 no, -1 no for any pair of P × Q.
-
-    The children of P and Q are its units: below each nothing changes, so only the triplets that
-    join P and Q have to be looked at, level by level, as long as i and j meet nobody else.
-    """
-    clock[N_TESTS] += 1
-    n_rows = crossing_rows(node, row, work, p, q)
-    top = True
-    while n_rows:
-        n_units = 0
-        for v in (p, q):
-            if node[v, STATE] == LAZY:
-                expand(node, leaf, row, free, clock, work, v)
-            n_units += 1 if node[v, STATE] == IS_LEAF else node[v, N_CHILDREN]
-        clock[N_TOUCHES] += 1
-        for at in range(n_rows):
-            r = work[at, 4]
-            a, b = cluster_of(leaf, row[r, A]), cluster_of(leaf, row[r, B])
-            n_units -= join_units(
-                node,
-                clock,
-                unit_of(node, leaf, clock, p, q, a),
-                unit_of(node, leaf, clock, p, q, b),
-            )
-        if top and n_units == 2:
-            return -1
-        top = False
-        p_unit, q_unit = unit_of(node, leaf, clock, p, q, i), unit_of(node, leaf, clock, p, q, j)
-        n_units -= join_units(node, clock, p_unit, q_unit)
-        if n_units == 1:
-            return 0
-        part = root_of(node, p_unit)
-        if node[part, N_UNITS] > 2:
-            n_leaves, n_rows = gather(node, leaf, row, clock, work, p, q, n_rows, part)
-            return compatible_inside(leaf, work, n_leaves, n_rows, i, j)
-        kept = 0
-        for at in range(n_rows):
-            r = work[at, 4]
-            a = unit_of(node, leaf, clock, p, q, cluster_of(leaf, row[r, A]))
-            c = unit_of(node, leaf, clock, p, q, cluster_of(leaf, row[r, C]))
-            if a in (p_unit, q_unit) and c in (p_unit, q_unit):
-                work[kept, 4] = r
-                kept += 1
-        n_rows, p, q = kept, p_unit, q_unit
+        n_rows, n_members = n_kept, 0
+        for at in range(n_touched):
+            if root_of(node, work[at, 3]) == part:
+                work[n_members, 2] = work[at, 3]
+                n_members += 1
     return 1
-
-
-@jit
-def compatible_inside(leaf, work, n_leaves, n_rows, i, j):
-    """The same from lists of leaves (column 0 of work) and triplets (columns 1 to 3)."""
-    while True:
-        for at in range(n_leaves):
-            leaf[work[at, 0], PART] = work[at, 0]
-        n_parts = n_leaves
-        for at in range(n_rows):
-            a, b = part_of(leaf, work[at, 1]), part_of(leaf, work[at, 2])
-            if a != b:
-                leaf[a, PART] = b
-                n_parts -= 1
-        a, b = part_of(leaf, i), part_of(leaf, j)
-        if a != b:
-            leaf[a, PART] = b
-            n_parts -= 1
-        if n_parts == 1:
-            return 1 if n_leaves == 2 else 0
-        kept = 0
-        for at in range(n_leaves):
-            if part_of(leaf, work[at, 0]) == b:
-                work[kept, 0] = work[at, 0]
-                kept += 1
-        n_leaves, kept, crossing = kept, 0, False
-        for at in range(n_rows):
-            if part_of(leaf, work[at, 3]) == b and part_of(leaf, work[at, 1]) == b:
-                for side in range(1, 4):
-                    work[kept, side] = work[at, side]
-                crossing |= leaf[work[at, 1], NUMBER] != leaf[work[at, 3], NUMBER]
-                kept += 1
-        n_rows = kept
-        if not crossing:
-            return 1  # nothing joins the two sides any more, so their trees can be zipped
 
 
 @jit
@@ -753,29 +674,29 @@ def fuse(node, leaf, row, free, clock, work, p, q, i, j):
             release(free, clock, p)
         retag(node, clock, q)
         clock[N_TOUCHES] += 1
+        node[q, MEMBER] = clock[N_TOUCHES]
+        n_touched = 0
         for at in range(n_rows):
             r = work[at, 4]
-            a = unit_of(node, leaf, clock, q, q, cluster_of(leaf, row[r, A]))
-            b = unit_of(node, leaf, clock, q, q, cluster_of(leaf, row[r, B]))
-            c = unit_of(node, leaf, clock, q, q, cluster_of(leaf, row[r, C]))
+            a = unit_of(node, leaf, clock, cluster_of(leaf, row[r, A]))
+            b = unit_of(node, leaf, clock, cluster_of(leaf, row[r, B]))
+            c = unit_of(node, leaf, clock, cluster_of(leaf, row[r, C]))
+            n_touched = touch(node, clock, work, n_touched, a)
+            n_touched = touch(node, clock, work, n_touched, b)
             add_row(node, row, q, r)
             add_cell(node, row, a, 2 * r)
             add_cell(node, row, c, 2 * r + 1)
-            join_units(node, clock, a, b)
-            work[at, 2], work[at, 3] = a, b
+            join_units(node, a, b)
         p_unit, q_unit = below(node, leaf, q, i), below(node, leaf, q, j)
-        join_units(node, clock, p_unit, q_unit)
+        n_touched = touch(node, clock, work, n_touched, p_unit)
+        n_touched = touch(node, clock, work, n_touched, q_unit)
+        join_units(node, p_unit, q_unit)
         part = root_of(node, p_unit)
         alone = node[part, N_UNITS] == 2
-        work[n_rows, 2], work[n_rows, 3] = p_unit, q_unit
-        for at in range(n_rows + 1):
-            for side in range(2, 4):
-                v = work[at, side]
-                if node[v, TOUCHED] != clock[N_TOUCHES]:
-                    continue  # taken in already
-                root = root_of(node, v)
-                if node[root, N_UNITS] == 1 or (alone and root == part):
-                    continue
+        for at in range(n_touched):
+            v = work[at, 3]
+            root = root_of(node, v)
+            if node[root, N_UNITS] > 1 and not (alone and root == part):
                 take_in(node, leaf, row, free, clock, work, q, v, root)
         if not alone:
             v = leaf[i, NODE]
