@@ -21,9 +21,9 @@ State, plain integer arrays with named columns:
                                   in one cell list at the child that holds a and b and one at the
                                   child that holds c
     free      (2 l + 2,)          unused node numbers
-    clock     (5,)                counters
+    clock     (6,)                counters
     work      (2 l + m + 4, 5)    scratch
-    refused   (2^b,)              pairs of nodes or clusters known to be refused; a lossy table
+    refused   (2^b,)              pairs of nodes or clusters known to be refused, a hash table
 """
 
 import numpy as np
@@ -44,10 +44,12 @@ OWNER, CELL_PREV, CELL_NEXT = range(3)  # of the cell of a and b, then of the ce
 NEXT_SIDE = 12  # of a, then of b
 N_ROW_COLUMNS = 14
 
-N_FREE, N_TAGS, N_STAMPS, N_TESTS, N_TOUCHES = range(5)
+N_FREE, N_TAGS, N_STAMPS, N_TESTS, N_TOUCHES, N_REFUSED = range(6)
+
+FIRST_TABLE = 1024
 
 
-def new_state(triplets, n_leaves, n_refused):
+def new_state(triplets, n_leaves):
     """Allocate the arrays and put all leaves and triplets under a root that is not yet expanded."""
     n_nodes = 2 * n_leaves + 2
     node = np.full((n_nodes, N_NODE_COLUMNS), -1, dtype=np.int64)
@@ -55,9 +57,9 @@ def new_state(triplets, n_leaves, n_refused):
     row = np.full((len(triplets), N_ROW_COLUMNS), -1, dtype=np.int64)
     row[:, :3] = triplets
     free = np.arange(n_nodes)
-    clock = np.zeros(5, dtype=np.int64)
+    clock = np.zeros(6, dtype=np.int64)
     work = np.empty((n_nodes + len(triplets) + 2, 5), dtype=np.int64)
-    refused = np.full(n_refused, -1, dtype=np.int64)
+    refused = np.full(FIRST_TABLE, -1, dtype=np.int64)
     fill(node, leaf, row, free, clock)
     return node, leaf, row, free, clock, work, refused
 
@@ -439,8 +441,38 @@ def compatible(node, leaf, row, free, clock, work, p, q, i, j):
 
 @jit
 def slot_of(refused, key):
+    """Where a pair stands in the table, or would stand: linear probing."""
     high, low = key >> 31, key & 0x7FFFFFFF
-    return (((high * 2654435761) >> 9) ^ (low * 40503)) & (len(refused) - 1)
+    at = (((high * 2654435761) >> 9) ^ (low * 40503)) & (len(refused) - 1)
+    while refused[at] != key and refused[at] >= 0:
+        at = (at + 1) & (len(refused) - 1)
+    return at
+
+
+@jit
+def is_refused(refused, key):
+    return refused[slot_of(refused, key)] == key
+
+
+@jit
+def refuse(refused, clock, key):
+    """Remember a refused pair. The caller sees to it that the table is never full."""
+    at = slot_of(refused, key)
+    if refused[at] != key:
+        refused[at] = key
+        clock[N_REFUSED] += 1
+
+
+@jit
+def roomy(refused, clock):
+    """The table, or one of twice its size once it is half full."""
+    if 2 * clock[N_REFUSED] < len(refused):
+        return refused
+    larger = np.full(2 * len(refused), -1, np.int64)
+    for key in refused:
+        if key >= 0:
+            larger[slot_of(larger, key)] = key
+    return larger
 
 
 @jit
@@ -560,7 +592,7 @@ def glance(node, refused, u, p, q):
     if node[u, N_CHILDREN] == 2:
         return 1
     key = pair_key(node[p, TAG], node[q, TAG])
-    return 1 if refused[slot_of(refused, key)] == key else 0
+    return 1 if is_refused(refused, key) else 0
 
 
 @jit
@@ -578,7 +610,7 @@ def may_merge(node, leaf, row, free, clock, work, refused, i, j):
         # Every pair of P × Q is refused until P or Q grows: merges inside contract a connected
         # graph, which stays connected.
         key = pair_key(node[p, TAG], node[q, TAG])
-        refused[slot_of(refused, key)] = key
+        refuse(refused, clock, key)
     return answer > 0
 
 
