@@ -22,6 +22,12 @@ def table(name):
 
 
 def blobs(n):
+    """Ten classes that hardly overlap."""
+    return make_blobs(n, centers=10, n_features=16, cluster_std=4.0, random_state=0)
+
+
+def blurred(n):
+    """Ten classes that overlap so much that statements and distances disagree."""
     return make_blobs(n, centers=10, n_features=16, cluster_std=8.0, random_state=0)
 
 
@@ -87,8 +93,10 @@ def papers():
 
 
 def growth():
-    for n in (3000, 10_000):
-        yield from rows_of("blobs", [(random_triplets, blobs, n, m) for m in (0, n)], repeats=1)
+    yield from rows_of("blobs", [(random_triplets, blobs, 3000, m) for m in (0, 3000)], repeats=1)
+    cases = [(random_triplets, blurred, 3000, m) for m in (1000, 3000)]
+    yield from rows_of("blurred", cases, repeats=0)
+    yield from rows_of("blobs", [(random_triplets, blobs, 10_000, 10_000)], repeats=0)
     n = 20_000
     ours = measure(random_triplets, recon, blobs, n, n, repeats=0)
     yield (
