@@ -61,6 +61,22 @@ def test_the_merges_are_those_of_the_paper(linkage, seed, n, share):
     np.testing.assert_allclose(model.distances_, [d for _, _, d in expected], atol=1e-9)
 
 
+@pytest.mark.parametrize("seed", range(30))
+def test_the_merges_with_triplets_of_classes(seed):
+    # Check the same with classes that overlap; many pairs are refused one by one (seed 79 of an
+    # earlier version forgot some of them and never ended).
+    rng = np.random.RandomState(seed if seed else 79)
+    n, k = rng.randint(12, 18), rng.randint(2, 6)
+    y = rng.permutation(np.arange(n) % k)
+    X = rng.normal(size=(n, 2)) + rng.choice([0, 0.5, 1.5]) * y[:, None]
+    known = sample_constraints(
+        y, n_relative=int(rng.choice([0.3, 0.7, 1, 2]) * n), random_state=seed
+    )
+    model = ReCon(n_clusters=None).fit(X, constraints=known)
+    expected = oracle.recon(oracle.cluster_distance("centroid", X=X), n, known.relative)
+    assert merges_of(model.children_) == [sorted([a, b]) for a, b, _ in expected]
+
+
 @settings(max_examples=40)
 @given(seed=st.integers(0, 10**6), n=st.integers(4, 10))
 def test_cannot_links_come_last(seed, n):

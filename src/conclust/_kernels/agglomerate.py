@@ -20,7 +20,8 @@ surely_not, mark_open = live_tree.surely_not, live_tree.mark_open
 OPEN, N_STAMPS = live_tree.OPEN, live_tree.N_STAMPS
 
 MANY = 32
-pair_key, slot_of, LIVE = live_tree.pair_key, live_tree.slot_of, live_tree.LIVE
+pair_key, is_refused, refuse = live_tree.pair_key, live_tree.is_refused, live_tree.refuse
+roomy, LIVE = live_tree.roomy, live_tree.LIVE
 
 
 @jit
@@ -125,8 +126,7 @@ def allowed(ident, leaf_of, n_refused, node, leaf, row, free, clock, work, refus
         return True
     if may_merge(node, leaf, row, free, clock, work, refused, x, y):
         return True
-    key = pair_key(ident[s], ident[j])
-    refused[slot_of(refused, key)] = key
+    refuse(refused, clock, pair_key(ident[s], ident[j]))
     n_refused[s] += 1
     n_refused[j] += 1
     return False
@@ -181,7 +181,7 @@ def search(
                 continue
             if n_refused[s] > 0 and n_refused[j] > 0:
                 key = pair_key(ident[s], ident[j])
-                if refused[slot_of(refused, key)] == key:
+                if is_refused(refused, key):
                     continue
         at, to = (s, j) if after else (j, s)
         lowest[at], nearest[at], nearest_ident[at] = distance[j], to, ident[to]
@@ -239,6 +239,7 @@ def agglomerate(
     n_done = 0
     while n_done < n - 1:
         looked_at = -1
+        refused = roomy(refused, clock)
         if n_done < len(forced):
             x, y = find(home, forced[n_done, 0]), find(home, forced[n_done, 1])
             x, y = min(x, y), max(x, y)

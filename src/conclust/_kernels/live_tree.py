@@ -15,25 +15,25 @@ triplet are free to merge and need not be in the tree at all.
 
 State, plain integer arrays with named columns:
 
-    node      (2 l + 2, 14)       nodes; the first l are the leaves at the start, then the root
+    node      (2 l + 2, 21)       nodes; the first l are the leaves at the start, then the root
     leaf      (l, 9)              clusters, as a union-find forest over those at the start
     row       (m, 14)             triplets; each is listed at its home node and, once decided there,
                                   in one cell list at the child that holds a and b and one at the
                                   child that holds c
     free      (2 l + 2,)          unused node numbers
-    clock     (4,)                counters
-    work      (2 l + m + 4, 4)    scratch
-    refused   (2^b,)              pairs of nodes or clusters known to be refused; a lossy table
+    clock     (6,)                counters
+    work      (2 l + m + 4, 5)    scratch
+    refused   (2^b,)              pairs of nodes or clusters known to be refused, a hash table
 """
 
 import numpy as np
 
 from conclust._kernels._jit import jit
 
-UP, CHILD, NEXT, PREV, N_CHILDREN, STATE, LEAF, CELL, N_CELLS, ROW, TAG, STAMP, VIA, ANSWER = range(
-    14
-)
-N_NODE_COLUMNS = 14
+UP, CHILD, NEXT, PREV, N_CHILDREN, STATE, LEAF = range(7)
+CELL, N_CELLS, ROW, TAG, STAMP, VIA, ANSWER = range(7, 14)
+UNIT, N_UNITS, TOUCHED, FUSED, SEEN, HOLDER, MEMBER = range(14, 21)  # used by one test
+N_NODE_COLUMNS = 21
 LAZY, EXPANDED, IS_LEAF = 0, 1, 2
 
 SET, NODE, LIVE, SIDE, LAST_SIDE, N_SIDES, PART, NUMBER, OPEN = range(9)
@@ -44,10 +44,12 @@ OWNER, CELL_PREV, CELL_NEXT = range(3)  # of the cell of a and b, then of the ce
 NEXT_SIDE = 12  # of a, then of b
 N_ROW_COLUMNS = 14
 
-N_FREE, N_TAGS, N_STAMPS, N_TESTS = range(4)
+N_FREE, N_TAGS, N_STAMPS, N_TESTS, N_TOUCHES, N_REFUSED = range(6)
+
+FIRST_TABLE = 1024
 
 
-def new_state(triplets, n_leaves, n_refused):
+def new_state(triplets, n_leaves):
     """Allocate the arrays and put all leaves and triplets under a root that is not yet expanded."""
     n_nodes = 2 * n_leaves + 2
     node = np.full((n_nodes, N_NODE_COLUMNS), -1, dtype=np.int64)
@@ -55,9 +57,9 @@ def new_state(triplets, n_leaves, n_refused):
     row = np.full((len(triplets), N_ROW_COLUMNS), -1, dtype=np.int64)
     row[:, :3] = triplets
     free = np.arange(n_nodes)
-    clock = np.zeros(4, dtype=np.int64)
-    work = np.empty((n_nodes + len(triplets) + 2, 4), dtype=np.int64)
-    refused = np.full(n_refused, -1, dtype=np.int64)
+    clock = np.zeros(6, dtype=np.int64)
+    work = np.empty((n_nodes + len(triplets) + 2, 5), dtype=np.int64)
+    refused = np.full(FIRST_TABLE, -1, dtype=np.int64)
     fill(node, leaf, row, free, clock)
     return node, leaf, row, free, clock, work, refused
 
@@ -96,7 +98,8 @@ def new_node(node, free, clock):
     node[v, UP] = node[v, CHILD] = node[v, NEXT] = node[v, PREV] = -1
     node[v, N_CHILDREN] = node[v, N_CELLS] = 0
     node[v, STATE] = LAZY
-    node[v, LEAF] = node[v, CELL] = node[v, ROW] = node[v, STAMP] = node[v, ANSWER] = -1
+    node[v, LEAF] = node[v, CELL] = node[v, ROW] = node[v, STAMP] = -1
+    node[v, ANSWER] = node[v, TOUCHED] = node[v, SEEN] = node[v, MEMBER] = -1
     retag(node, clock, v)
     return v
 
@@ -299,88 +302,177 @@ def joined_by_row(node, row, p, q):
 
 
 @jit
-def gather(node, leaf, row, work, p, q):
-    """List what lies below p and q: leaves in column 0, rows (resolved) in columns 1 to 3.
-
-    Returns the numbers of leaves and rows. Row numbers are not kept.
-    """
-    n_leaves, n_rows, top = 0, 0, len(work)
-    for start in (p, q):
-        stack = top - 1
-        work[stack, 0] = start
-        while stack < top:
-            v = work[stack, 0]
-            stack += 1
-            if node[v, STATE] == IS_LEAF:
-                work[n_leaves, 0] = node[v, LEAF]
-                n_leaves += 1
-                continue
-            r = node[v, ROW]
-            while r >= 0:
-                for side in range(3):
-                    work[n_rows, 1 + side] = cluster_of(leaf, row[r, side])
-                n_rows += 1
-                r = row[r, ROW_NEXT]
-            w = node[v, CHILD]
-            while w >= 0:
-                stack -= 1
-                work[stack, 0] = w
-                w = node[w, NEXT]
+def crossing_rows(node, row, work, p, q):
+    """List the triplets that join p and q in column 4 of work; return their number."""
     if node[p, N_CELLS] > node[q, N_CELLS]:
         p, q = q, p
+    n_rows = 0
     cell = node[p, CELL]
     while cell >= 0:
         r = cell >> 1
         if row[r, CELL_0 + 3 * (1 - (cell & 1)) + OWNER] == q:
-            for side in range(3):
-                work[n_rows, 1 + side] = cluster_of(leaf, row[r, side])
+            work[n_rows, 4] = r
             n_rows += 1
         cell = row[r, CELL_0 + 3 * (cell & 1) + CELL_NEXT]
-    return n_leaves, n_rows
+    return n_rows
 
 
 @jit
-def compatible(node, leaf, row, clock, work, p, q, i, j):
-    """TestCompatibility of the paper on P ∪ Q: +1 yes, 0 no, -1 no for any pair of P × Q."""
+def unit_of(node, leaf, clock, i):
+    """The child of a member of the test that holds cluster i; the member itself if it is a leaf.
+
+    The answer is left along the path, so that the questions of one level climb each path once.
+    """
+    now = clock[N_TOUCHES]
+    start = leaf[i, NODE]
+    v = start
+    while node[v, SEEN] != now and node[v, MEMBER] != now and node[node[v, UP], MEMBER] != now:
+        v = node[v, UP]
+    unit = node[v, HOLDER] if node[v, SEEN] == now else v
+    while start != v:
+        node[start, SEEN], node[start, HOLDER] = now, unit
+        start = node[start, UP]
+    node[v, SEEN], node[v, HOLDER] = now, unit
+    return unit
+
+
+@jit
+def touch(node, clock, work, n_touched, v):
+    """Make a node a unit of its own, once in each level, and list it in column 3 of work."""
+    if node[v, TOUCHED] == clock[N_TOUCHES]:
+        return n_touched
+    node[v, TOUCHED] = clock[N_TOUCHES]
+    node[v, UNIT] = v
+    node[v, N_UNITS] = 1
+    node[v, FUSED] = -1
+    work[n_touched, 3] = v
+    return n_touched + 1
+
+
+@jit
+def root_of(node, v):
+    while node[v, UNIT] != v:
+        node[v, UNIT] = node[node[v, UNIT], UNIT]
+        v = node[v, UNIT]
+    return v
+
+
+@jit
+def join_units(node, v, w):
+    """Put two touched units into one part; return 1 when they were in different ones."""
+    v, w = root_of(node, v), root_of(node, w)
+    if v == w:
+        return 0
+    node[v, UNIT] = w
+    node[w, N_UNITS] += node[v, N_UNITS]
+    return 1
+
+
+@jit
+def in_part(node, clock, v, part):
+    return node[v, TOUCHED] == clock[N_TOUCHES] and root_of(node, v) == part
+
+
+@jit
+def compatible(node, leaf, row, free, clock, work, p, q, i, j):
+    """TestCompatibility of the paper on P ∪ Q: +1 yes, 0 no, -1 no for any pair of P × Q.
+
+    Members of the test (column 2 of work) are nodes, P and Q at first. Below a member the tree
+    stays as it is, so its children are the units of the next level, and only the triplets between
+    members (column 4) put units together, and the merge of i and j. The units in the part of i and
+    j are the next members. With no triplet left between members, nothing can get stuck.
+    """
     clock[N_TESTS] += 1
-    n_leaves, n_rows = gather(node, leaf, row, work, p, q)
-    top = True
-    while True:
-        for at in range(n_leaves):
-            leaf[work[at, 0], PART] = work[at, 0]
-        n_parts = n_leaves
+    n_rows = crossing_rows(node, row, work, p, q)
+    work[0, 2], work[1, 2] = p, q
+    n_members, top = 2, True
+    while n_rows:
+        clock[N_TOUCHES] += 1
+        n_parts = 0
+        for at in range(n_members):
+            v = work[at, 2]
+            if node[v, STATE] == LAZY:
+                expand(node, leaf, row, free, clock, work, v)
+            node[v, MEMBER] = clock[N_TOUCHES]
+            n_parts += 1 if node[v, STATE] == IS_LEAF else node[v, N_CHILDREN]
+        n_touched = 0
         for at in range(n_rows):
-            a, b = part_of(leaf, work[at, 1]), part_of(leaf, work[at, 2])
-            if a != b:
-                leaf[a, PART] = b
-                n_parts -= 1
+            r = work[at, 4]
+            a = unit_of(node, leaf, clock, cluster_of(leaf, row[r, A]))
+            b = unit_of(node, leaf, clock, cluster_of(leaf, row[r, B]))
+            n_touched = touch(node, clock, work, n_touched, a)
+            n_touched = touch(node, clock, work, n_touched, b)
+            n_parts -= join_units(node, a, b)
         if top and n_parts == 2:
             return -1
         top = False
-        a, b = part_of(leaf, i), part_of(leaf, j)
-        if a != b:
-            leaf[a, PART] = b
-            n_parts -= 1
+        a, b = unit_of(node, leaf, clock, i), unit_of(node, leaf, clock, j)
+        n_touched = touch(node, clock, work, n_touched, a)
+        n_touched = touch(node, clock, work, n_touched, b)
+        n_parts -= join_units(node, a, b)
         if n_parts == 1:
-            return 1 if n_leaves == 2 else 0
-        kept = 0
-        for at in range(n_leaves):
-            if part_of(leaf, work[at, 0]) == b:
-                work[kept, 0] = work[at, 0]
-                kept += 1
-        n_leaves, kept = kept, 0
+            return 0
+        part = root_of(node, a)
+        n_kept = 0
         for at in range(n_rows):
-            if part_of(leaf, work[at, 3]) == b and part_of(leaf, work[at, 1]) == b:
-                for side in range(1, 4):
-                    work[kept, side] = work[at, side]
-                kept += 1
-        n_rows = kept
+            r = work[at, 4]
+            a = unit_of(node, leaf, clock, cluster_of(leaf, row[r, A]))
+            c = unit_of(node, leaf, clock, cluster_of(leaf, row[r, C]))
+            if in_part(node, clock, a, part) and in_part(node, clock, c, part):
+                work[n_kept, 4] = r
+                n_kept += 1
+        for at in range(n_members):
+            v = work[at, 2]
+            r = node[v, ROW] if node[v, STATE] != IS_LEAF else -1
+            while r >= 0:
+                if in_part(node, clock, row[r, CELL_0 + OWNER], part) and in_part(
+                    node, clock, row[r, CELL_0 + 3 + OWNER], part
+                ):
+                    work[n_kept, 4] = r
+                    n_kept += 1
+                r = row[r, ROW_NEXT]
+        n_rows, n_members = n_kept, 0
+        for at in range(n_touched):
+            if root_of(node, work[at, 3]) == part:
+                work[n_members, 2] = work[at, 3]
+                n_members += 1
+    return 1
 
 
 @jit
 def slot_of(refused, key):
+    """Where a pair stands in the table, or would stand: linear probing."""
     high, low = key >> 31, key & 0x7FFFFFFF
-    return (((high * 2654435761) >> 9) ^ (low * 40503)) & (len(refused) - 1)
+    at = (((high * 2654435761) >> 9) ^ (low * 40503)) & (len(refused) - 1)
+    while refused[at] != key and refused[at] >= 0:
+        at = (at + 1) & (len(refused) - 1)
+    return at
+
+
+@jit
+def is_refused(refused, key):
+    return refused[slot_of(refused, key)] == key
+
+
+@jit
+def refuse(refused, clock, key):
+    """Remember a refused pair. The caller sees to it that the table is never full."""
+    at = slot_of(refused, key)
+    if refused[at] != key:
+        refused[at] = key
+        clock[N_REFUSED] += 1
+
+
+@jit
+def roomy(refused, clock):
+    """The table, or one of twice its size once it is half full."""
+    if 2 * clock[N_REFUSED] < len(refused):
+        return refused
+    larger = np.full(2 * len(refused), -1, np.int64)
+    for key in refused:
+        if key >= 0:
+            larger[slot_of(larger, key)] = key
+    return larger
 
 
 @jit
@@ -500,7 +592,7 @@ def glance(node, refused, u, p, q):
     if node[u, N_CHILDREN] == 2:
         return 1
     key = pair_key(node[p, TAG], node[q, TAG])
-    return 1 if refused[slot_of(refused, key)] == key else 0
+    return 1 if is_refused(refused, key) else 0
 
 
 @jit
@@ -513,12 +605,12 @@ def may_merge(node, leaf, row, free, clock, work, refused, i, j):
         return False
     if not joined_by_row(node, row, p, q):
         return True
-    answer = compatible(node, leaf, row, clock, work, p, q, i, j)
+    answer = compatible(node, leaf, row, free, clock, work, p, q, i, j)
     if answer < 0:
         # Every pair of P × Q is refused until P or Q grows: merges inside contract a connected
         # graph, which stays connected.
         key = pair_key(node[p, TAG], node[q, TAG])
-        refused[slot_of(refused, key)] = key
+        refuse(refused, clock, key)
     return answer > 0
 
 
@@ -538,7 +630,7 @@ def merge(node, leaf, row, free, clock, work, i, j):
     elif both_leaves or not joined_by_row(node, row, p, q):
         at = zip_paths(node, leaf, row, free, clock, work, p, q, i, j)
     else:
-        at = rebuild(node, leaf, row, free, clock, work, p, q, i, j)
+        at = fuse(node, leaf, row, free, clock, work, p, q, i, j)
     return unite(node, leaf, row, at, i, j)
 
 
@@ -564,16 +656,7 @@ def zip_paths(node, leaf, row, free, clock, work, p, q, i, j):
         lazy = node[p, STATE] == LAZY
         p_below, q_below = below(node, leaf, p, i), below(node, leaf, q, j)
         move_cells(node, row, p, q)
-        w = node[p, CHILD]
-        while w >= 0:
-            after = node[w, NEXT]
-            add_child(node, q, w)
-            w = after
-        r = node[p, ROW]
-        while r >= 0:
-            after = row[r, ROW_NEXT]
-            add_row(node, row, q, r)
-            r = after
+        move_contents(node, row, p, q)
         remove_child(node, p)
         release(free, clock, p)
         retag(node, clock, q)
@@ -594,66 +677,129 @@ def below(node, leaf, v, i):
 
 
 @jit
-def rebuild(node, leaf, row, free, clock, work, p, q, i, j):
-    """Turn siblings p and q into one lazy node over all their leaves and triplets."""
-    # Triplets that join p and q are now decided inside.
-    n_crossing = 0
-    cell = node[p, CELL]
+def fuse(node, leaf, row, free, clock, work, p, q, i, j):
+    """Join siblings p (with i) and q (with j) that triplets join; return the node of the new leaf.
+
+    The children of both become children of one node. Those that the joining triplets, now decided
+    below, or the merge itself put together become one lazy node; all others stay as they are.
+    """
+    while True:
+        for v in (p, q):
+            if node[v, STATE] == LAZY:
+                expand(node, leaf, row, free, clock, work, v)
+        if node[q, STATE] == IS_LEAF or (
+            node[p, STATE] != IS_LEAF and node[p, N_CHILDREN] > node[q, N_CHILDREN]
+        ):
+            p, q, i, j = q, p, j, i
+        n_rows = crossing_rows(node, row, work, p, q)
+        for at in range(n_rows):
+            r = work[at, 4]
+            remove_cell(node, row, 2 * r)
+            remove_cell(node, row, 2 * r + 1)
+            remove_row(node, row, r)
+        move_cells(node, row, p, q)
+        remove_child(node, p)
+        if node[p, STATE] == IS_LEAF:
+            add_child(node, q, p)
+        else:
+            move_contents(node, row, p, q)
+            release(free, clock, p)
+        retag(node, clock, q)
+        clock[N_TOUCHES] += 1
+        node[q, MEMBER] = clock[N_TOUCHES]
+        n_touched = 0
+        for at in range(n_rows):
+            r = work[at, 4]
+            a = unit_of(node, leaf, clock, cluster_of(leaf, row[r, A]))
+            b = unit_of(node, leaf, clock, cluster_of(leaf, row[r, B]))
+            c = unit_of(node, leaf, clock, cluster_of(leaf, row[r, C]))
+            n_touched = touch(node, clock, work, n_touched, a)
+            n_touched = touch(node, clock, work, n_touched, b)
+            add_row(node, row, q, r)
+            add_cell(node, row, a, 2 * r)
+            add_cell(node, row, c, 2 * r + 1)
+            join_units(node, a, b)
+        p_unit, q_unit = below(node, leaf, q, i), below(node, leaf, q, j)
+        n_touched = touch(node, clock, work, n_touched, p_unit)
+        n_touched = touch(node, clock, work, n_touched, q_unit)
+        join_units(node, p_unit, q_unit)
+        part = root_of(node, p_unit)
+        alone = node[part, N_UNITS] == 2
+        for at in range(n_touched):
+            v = work[at, 3]
+            root = root_of(node, v)
+            if node[root, N_UNITS] > 1 and not (alone and root == part):
+                take_in(node, leaf, row, free, clock, work, q, v, root)
+        if not alone:
+            v = leaf[i, NODE]
+            remove_child(node, v)
+            release(free, clock, v)
+            return leaf[j, NODE]
+        if not joined_by_row(node, row, p_unit, q_unit):
+            return zip_paths(node, leaf, row, free, clock, work, p_unit, q_unit, i, j)
+        p, q = p_unit, q_unit
+
+
+@jit
+def take_in(node, leaf, row, free, clock, work, q, v, root):
+    """Move all below v, a child of q, into the lazy node that its part becomes."""
+    if node[root, FUSED] < 0:
+        node[root, FUSED] = new_node(node, free, clock)
+        add_child(node, q, node[root, FUSED])
+    into = node[root, FUSED]
+    cell = node[v, CELL]
     while cell >= 0:
-        if row[cell >> 1, CELL_0 + 3 * (1 - (cell & 1)) + OWNER] == q:
-            work[n_crossing, 1] = cell >> 1
-            n_crossing += 1
-        cell = row[cell >> 1, CELL_0 + 3 * (cell & 1) + CELL_NEXT]
-    for at in range(n_crossing):
-        r = work[at, 1]
-        remove_cell(node, row, 2 * r)
-        remove_cell(node, row, 2 * r + 1)
-        remove_row(node, row, r)
-    # Take both apart, inner nodes included.
-    n_leaves, n_rows, top = 0, n_crossing, len(work)
-    for start in (p, q):
-        stack = top - 1
-        work[stack, 0] = start
-        while stack < top:
-            v = work[stack, 0]
-            stack += 1
-            if node[v, STATE] == IS_LEAF:
-                work[n_leaves, 0] = node[v, LEAF]
-                n_leaves += 1
-            r = node[v, ROW]
-            while r >= 0:
-                work[n_rows, 1] = r
-                n_rows += 1
-                row[r, CELL_0 + OWNER] = row[r, CELL_0 + 3 + OWNER] = -1
-                r = row[r, ROW_NEXT]
-            w = node[v, CHILD]
-            while w >= 0:
-                stack -= 1
-                work[stack, 0] = w
-                w = node[w, NEXT]
-            if v not in (p, q):
-                release(free, clock, v)
-    move_cells(node, row, p, q)
-    remove_child(node, p)
-    release(free, clock, p)
-    retag(node, clock, q)
-    node[q, STATE] = LAZY
-    node[q, LEAF] = node[q, CHILD] = node[q, ROW] = -1
-    node[q, N_CHILDREN] = 0
-    at_j = -1
-    for at in range(n_leaves):
-        if work[at, 0] == i:
+        r = cell >> 1
+        after = row[r, CELL_0 + 3 * (cell & 1) + CELL_NEXT]
+        other = row[r, CELL_0 + 3 * (1 - (cell & 1)) + OWNER]
+        if other == into or in_part(node, clock, other, root):
+            remove_cell(node, row, 2 * r)
+            remove_cell(node, row, 2 * r + 1)
+            remove_row(node, row, r)
+            add_row(node, row, into, r)
+        else:
+            remove_cell(node, row, cell)
+            add_cell(node, row, into, cell)
+        cell = after
+    node[v, TOUCHED] = -1
+    remove_child(node, v)
+    stack = 0
+    work[stack, 0] = v
+    while stack >= 0:
+        x = work[stack, 0]
+        stack -= 1
+        if node[x, STATE] == IS_LEAF:
+            node[x, CELL] = -1
+            node[x, N_CELLS] = 0
+            add_child(node, into, x)
             continue
-        w = new_node(node, free, clock)
-        node[w, STATE] = IS_LEAF
-        node[w, LEAF] = work[at, 0]
-        leaf[work[at, 0], NODE] = w
-        add_child(node, q, w)
-        if work[at, 0] == j:
-            at_j = w
-    for at in range(n_rows):
-        add_row(node, row, q, work[at, 1])
-    return at_j
+        r = node[x, ROW]
+        while r >= 0:
+            after = row[r, ROW_NEXT]
+            row[r, CELL_0 + OWNER] = row[r, CELL_0 + 3 + OWNER] = -1
+            add_row(node, row, into, r)
+            r = after
+        w = node[x, CHILD]
+        while w >= 0:
+            stack += 1
+            work[stack, 0] = w
+            w = node[w, NEXT]
+        release(free, clock, x)
+
+
+@jit
+def move_contents(node, row, source, target):
+    """Give the children and triplets of one node to another."""
+    w = node[source, CHILD]
+    while w >= 0:
+        after = node[w, NEXT]
+        add_child(node, target, w)
+        w = after
+    r = node[source, ROW]
+    while r >= 0:
+        after = row[r, ROW_NEXT]
+        add_row(node, row, target, r)
+        r = after
 
 
 @jit

@@ -21,9 +21,6 @@ LINKAGES = {
 # These work on squared Euclidean distances, so centres are enough: no matrix.
 BY_CENTRES = ("centroid", "ward")
 
-# Entries of the table of refused pairs: 8 MB at most.
-MAX_REFUSED = 2**20
-
 
 class Dendrogram(NamedTuple):
     """The merges of a hierarchy, numbered as scipy does: sample i is i, merge v makes n + v."""
@@ -166,9 +163,8 @@ def _run(
     named, leaves = np.unique(triplets, return_inverse=True)
     leaf_of = np.full(n, -1, dtype=np.int64)
     leaf_of[named] = np.arange(len(named))
-    n_refused = 2 ** int(np.clip(np.log2(max(n * len(named), 2)), 4, np.log2(MAX_REFUSED)))
     node, leaf, row, free, clock, work, refused = live_tree.new_state(
-        leaves.reshape(-1, 3), len(named), n_refused
+        leaves.reshape(-1, 3), len(named)
     )
     lightest = float(weight.min(initial=1.0))
     links, head = _linked_lists(apart, n)

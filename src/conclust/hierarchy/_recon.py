@@ -68,6 +68,8 @@ class ReCon(ClusterMixin, BaseEstimator):
     distances_ : ndarray of shape (n_samples - 1,)
         Their distances. They may fall from one merge to the next: centroids do that, and so do
         statements that make a far merge come first.
+    constraints_ : Constraints
+        The statements that were kept to.
     dropped_ : Constraints
         What ``on_conflict="repair"`` left out; empty otherwise.
     n_tests_ : int
@@ -179,7 +181,7 @@ class ReCon(ClusterMixin, BaseEstimator):
         self.children_, self.distances_ = tree.children, tree.distances
         self.n_iter_, self.n_tests_ = max(len(tree.children), 1), tree.n_tests
         self.dropped_ = used.dropped
-        self._tree, self._constraints, self._X = tree, used, X
+        self._tree, self.constraints_, self._X = tree, used, X
         if self.n_clusters is not None:
             self.labels_ = self._cut(self.n_clusters)
             self.report_ = constraints.report(self.labels_)
@@ -255,7 +257,7 @@ class ReCon(ClusterMixin, BaseEstimator):
             )
         return cut_hierarchy(
             self._tree,
-            self._constraints,
+            self.constraints_,
             n_clusters,
             self._distances,
             by=self.cut_by,
