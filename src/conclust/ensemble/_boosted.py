@@ -50,7 +50,7 @@ def weighted_error(weights: np.ndarray, kept: np.ndarray) -> float:
     factor ρ as printed the error exceeds 1 as soon as a fifth of the weight is broken.
     """
     m = len(weights)
-    error = float(np.dot(weights, 1 - kept) / (2 * weights.sum()))
+    error = float((weights * (1 - kept)).sum() / (2 * weights.sum()))
     return min(max(error, 1 / (2 * m)), 1 - 1 / (2 * m))
 
 
