@@ -4,6 +4,7 @@ import warnings
 from typing import Any
 
 import numpy as np
+import scipy.sparse as sp
 
 from conclust._sklearn import check_sample_weight, validate_data
 from conclust.constraints import Constraints
@@ -43,7 +44,7 @@ def check_inputs(
     refuse_dask(X)
     X = validate_data(
         estimator,
-        X,
+        with_small_indices(X),
         accept_sparse=accept_sparse,
         dtype=[np.float64, np.float32],
         order="C",
@@ -70,7 +71,7 @@ def check_new_rows(estimator: Any, X: Any, *, dtype: Any, accept_sparse: str | b
     refuse_dask(X)
     return validate_data(
         estimator,
-        X,
+        with_small_indices(X),
         reset=False,
         accept_sparse=accept_sparse,
         dtype=dtype,
@@ -95,6 +96,16 @@ def as_constraints(constraints: Any, n_samples: int) -> Constraints:
 def weights_of_rows(sample_weight: Any, X: Any) -> Any:
     """One weight per row of X in its dtype, 1 by default; negative weights are refused."""
     return check_sample_weight(sample_weight, X, dtype=X.dtype, ensure_non_negative=True)
+
+
+def with_small_indices(X: Any) -> Any:
+    """A CSR matrix with 64-bit indices that need only 32, as scipy often makes them, in 32 bits."""
+    if not (sp.issparse(X) and X.format == "csr" and X.indices.dtype == np.int64):
+        return X
+    if max(*X.shape, X.nnz) >= 2**31:
+        return X  # scikit-learn says that this is too large
+    indices, indptr = X.indices.astype(np.int32), X.indptr.astype(np.int32)
+    return type(X)((X.data, indices, indptr), shape=X.shape)
 
 
 def refuse_dask(X: Any) -> None:
