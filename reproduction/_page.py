@@ -10,6 +10,7 @@ from reproduction._protocol import Protocol
 def write_page(protocol: Protocol, table: pd.DataFrame, folder: Path) -> Path:
     """Write ``<paper>.md`` and its figures into a folder; return the page."""
     folder.mkdir(parents=True, exist_ok=True)
+    is_paper = protocol.paper.startswith("paper")
     lines = [
         f"# {protocol.title}",
         "",
@@ -17,9 +18,9 @@ def write_page(protocol: Protocol, table: pd.DataFrame, folder: Path) -> Path:
         f"(`reproduction/{protocol.paper}/results.csv`); nothing here is written by hand but the "
         "notes.",
         "",
-        "## Claims",
+        "## Claims" if is_paper else "## Who is first",
         "",
-        "| the paper says | here | numbers |",
+        f"| {'the paper says' if is_paper else 'where'} | here | numbers |",
         "|---|---|---|",
     ]
     for claim in protocol.claims:
