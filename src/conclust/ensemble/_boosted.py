@@ -241,6 +241,7 @@ class BoostedConstrainedKMeans(JudgedMixin):
         members, alphas, errors, history, log_weights = self._begin(X, constraints, equal)
         data = centred(X)
         start, ranks = None, ranks_of(log_weights)
+        rng = np.random.RandomState(0)  # seeded anew in each round; making one costs more than that
         n_useless = 0
         self.stop_reason_ = f"all {self.n_estimators} rounds done"
         with (
@@ -251,7 +252,7 @@ class BoostedConstrainedKMeans(JudgedMixin):
         ):
             for t in range(len(members), self.n_estimators):
                 began = time.perf_counter()
-                rng = np.random.RandomState(seeds[t if self.reinit else 0])
+                rng.seed(seeds[t if self.reinit else 0])
                 if start is None or self.reinit:
                     start = init_centers(
                         data.X, self.n_clusters, self.init, weight, rng, mean=data.mean
