@@ -377,7 +377,8 @@ def _plus_plus(
         chance = mass if cluster == 0 else mass * nearest
         if chance.sum() <= 0:  # fewer distinct rows than clusters
             break
-        row = int(random_state.choice(len(codes), p=chance / chance.sum()))
+        shares = chance.cumsum()
+        row = int(shares.searchsorted(random_state.random_sample() * shares[-1], side="right"))
         distances_to_row(codes, weights, row, distances)
         labels[distances < nearest] = cluster
         np.minimum(nearest, distances, out=nearest)
