@@ -50,13 +50,18 @@ def iterate_dense(
     The others are those of `sweep_dense` and `move_dense`; rows weigh 1. Returns how many
     iterations were finished, and whether a cluster was left empty: then ``centers`` are those of
     the last sweep, ``sums`` and ``masses`` those after it, and the shift is still to be written.
+    Otherwise the rows are assigned once more where the last iteration changed labels, so that
+    ``labels`` and ``placed`` agree with ``centers``.
     """
     n_clusters, n_features = centers.shape
     n_before = prints.shape[0] - records.shape[0]
     unweighted = np.empty(0, dtype=X.dtype)
     scaled = np.empty((n_features, n_clusters), dtype=X.dtype).T  # Fortran order: a faster product
     norms = np.empty(n_clusters, dtype=X.dtype)
-    for n_iter in range(records.shape[0]):
+    n_done = 0
+    is_last = False
+    while True:
+        # The centres of the last means only label the rows.
         for cluster in range(n_clusters):
             norm = X.dtype.type(0)
             for feature in range(n_features):
@@ -104,6 +109,10 @@ def iterate_dense(
             sums,
             masses,
         )
+        if is_last:
+            return n_done, False
+        n_iter = n_done
+        n_done += 1
         inertia = total_norm
         is_empty = False
         for cluster in range(n_clusters):
@@ -116,7 +125,7 @@ def iterate_dense(
         records[n_iter, 2] = count_broken(pairs, sign, placed)
         prints[n_before + n_iter] = fingerprint(labels)
         if is_empty:
-            return n_iter + 1, True
+            return n_done, True
         shift = 0.0
         for cluster in range(n_clusters):
             share = 1 / masses[cluster]
@@ -126,9 +135,9 @@ def iterate_dense(
                 shift += step * step
                 centers[cluster, feature] = mean
         records[n_iter, 3] = shift
-        if n_changed == 0 or shift <= tol or _repeats(prints, n_before + n_iter):
-            return n_iter + 1, False
-    return records.shape[0], False
+        if n_changed == 0:
+            return n_done, False
+        is_last = n_done == records.shape[0] or shift <= tol or _repeats(prints, n_before + n_iter)
 
 
 @jit

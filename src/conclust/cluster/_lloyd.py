@@ -704,8 +704,8 @@ class ConstrainedLloyd:
                 seconds = (time.perf_counter() - began) / len(records)
                 for inertia, n_changed, n_broken, shift in records[: len(records) - is_empty]:
                     note(Round(inertia, int(n_changed), int(n_broken), shift, seconds))
-                if not is_empty:
-                    unchanged, converged = n_changed == 0, n_changed == 0 or shift <= tol
+                if not is_empty:  # the rows are assigned to the last centres already
+                    unchanged, converged = True, n_changed == 0 or shift <= tol
                     break
                 seen.pop()  # what follows does not follow from these labels alone
                 assigned = Assigned(int(records[-1, 1]), float(records[-1, 0]))
