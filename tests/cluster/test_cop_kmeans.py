@@ -242,6 +242,18 @@ def test_quality_on_standardised_iris_and_wine():
             assert np.mean(scores) > floor, (load.__name__, n, np.mean(scores))
 
 
+def test_ignored_triplets_are_not_called_broken():
+    # The triplet 01|2 does not hold in the labels; only the clash of pairs is reported.
+    rows = np.array([[0.0], [5.0], [0.1], [5.1]])
+    known = Constraints([(0, 1)], [(0, 1)], relative=[(0, 1, 2)])
+    model = COPKMeans(2, on_infeasible="relax", random_state=0)
+    with (
+        pytest.warns(ConstraintsViolatedWarning, match="broke 1 of 2 statements"),
+        pytest.warns(ConstraintsIgnoredWarning),
+    ):
+        model.fit(rows, constraints=known)
+
+
 @pytest.mark.slow
 @pytest.mark.parametrize("name", ["iris", "wine", "glass", "sonar", "wdbc", "balance"])
 def test_the_papers_protocol(name, data_folder):

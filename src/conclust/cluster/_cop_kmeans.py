@@ -450,9 +450,11 @@ class COPKMeans(CentersMixin):
         self.labels_, self.inertia_ = best.labels, best.inertia
         self.n_iter_, self.history_ = len(best.history), best.history
         self.report_ = constraints.report(best.labels)
-        if self.report_.n_violated:
+        known = constraints.pairwise  # relative statements are ignored, not broken
+        n_broken = known.report(best.labels).n_violated
+        if n_broken:
             warnings.warn(
-                f"COPKMeans broke {self.report_.n_violated} of {len(constraints)} statements, the "
+                f"COPKMeans broke {n_broken} of {len(known)} statements, the "
                 f"least weight found, since {self.n_clusters} clusters cannot keep them all; "
                 "`report_.violated` lists them.",
                 ConstraintsViolatedWarning,
