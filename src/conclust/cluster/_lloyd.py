@@ -400,7 +400,8 @@ class NearestCenters:
         for `means`.
         """
         records = np.empty((max_iter, 4))
-        prints = np.array(seen + [0] * max_iter, dtype=np.uint64)
+        prints = np.empty(len(seen) + max_iter, dtype=np.uint64)
+        prints[: len(seen)] = seen
         self._sums[1:] = 0
         self._masses[1:] = 0
         n_iter, is_empty = iterate_dense(
