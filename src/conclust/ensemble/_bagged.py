@@ -12,11 +12,9 @@ from conclust._sklearn import Interval, StrOptions, fit_context
 from conclust._validation import check_inputs, weights_of_rows
 from conclust.cluster._lloyd import Centred, centred, constrained_kmeans, init_centers
 from conclust.constraints import Constraints
-from conclust.ensemble._consensus import CoAssociation
 from conclust.ensemble._judges import JudgedMixin, Judges
 from conclust.ensemble._members import (
     Member,
-    codes_of_members,
     kept_signs,
 )
 
@@ -216,14 +214,6 @@ class ConstrainedKMeansEnsemble(JudgedMixin):
                 record = Round(float(kept.mean()) if len(kept) else 1.0, member.n_iter)
                 self.history_.append(record)
                 show(record, advance=1)
-        self.n_iter_ = len(members)
-        self.member_centers_ = np.array([m.centers for m in members])
-        self.co_association_ = CoAssociation(codes_of_members(members))
-        found = self.co_association_.cluster(
-            self.n_clusters, n_init=self.n_init, random_state=final_seed
-        )
-        self.labels_, self.profiles_ = found.labels, found.profiles
-        self.constraints_ = constraints
+        self._combine(members, constraints, final_seed)
         self._judges = Judges.of(data, constraints, members, weight, final_seed)
-        self.report_ = constraints.report(self.labels_)
         return self

@@ -19,7 +19,6 @@ from conclust.ensemble._judges import JudgedMixin, Judges
 from conclust.ensemble._members import (
     Member,
     by_statement,
-    codes_of_members,
     kept_signs,
     statements_with,
     usable,
@@ -328,18 +327,11 @@ class BoostedConstrainedKMeans(JudgedMixin):
         pairs: Any,
     ) -> None:
         self.estimator_weights_, self.estimator_errors_ = np.array(alphas), np.array(errors)
-        self.history_, self.n_iter_ = history, len(history)
-        self.member_centers_ = np.array([m.centers for m in members])
-        self.co_association_ = CoAssociation(
-            codes_of_members(members), usable(self.estimator_weights_)
-        )
+        self._combine(members, constraints, seed, usable(self.estimator_weights_))
+        self.history_ = history
         self._log_weights, self._final_seed = log_weights, seed
-        found = self.co_association_.cluster(self.n_clusters, n_init=self.n_init, random_state=seed)
-        self.labels_, self.profiles_ = found.labels, found.profiles
-        self.constraints_ = constraints
         learned = by_statement(np.exp(log_weights), pairs.statement, len(constraints))
         self.constraint_weights_ = learned / learned.sum() if len(learned) else learned
-        self.report_ = constraints.report(self.labels_)
 
     def priorities(self, n: int | None = None) -> "pd.DataFrame":
         """The learned priorities as a table; `conclust.plotting.plot_priorities` draws it.

@@ -9,6 +9,7 @@ from sklearn.utils.validation import check_is_fitted
 
 from conclust._validation import check_new_rows
 from conclust.constraints import Constraints
+from conclust.ensemble._consensus import CoAssociation
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -74,7 +75,22 @@ class VotesMixin(ClusterMixin, BaseEstimator):
 
 
 class CodesMixin(VotesMixin):
-    """`predict` from the members' centres."""
+    """`labels_` from the members' codes, `predict` from their centres."""
+
+    def _combine(
+        self,
+        members: list[Member],
+        constraints: Constraints,
+        seed: int,
+        weights: np.ndarray | None = None,
+    ) -> None:
+        """Cluster the co-association of the members; set what all these ensembles have."""
+        self.n_iter_ = len(members)
+        self.member_centers_ = np.array([member.centers for member in members])
+        self.co_association_ = CoAssociation(codes_of_members(members), weights)
+        found = self.co_association_.cluster(self.n_clusters, n_init=self.n_init, random_state=seed)
+        self.labels_, self.profiles_ = found.labels, found.profiles
+        self.constraints_, self.report_ = constraints, constraints.report(found.labels)
 
     def predict(self, X: Any) -> np.ndarray:
         """Cluster of new rows; constraints are not applied again.

@@ -23,9 +23,8 @@ from conclust.cluster._pckmeans import (
     start_centers,
 )
 from conclust.constraints import Constraints
-from conclust.ensemble._consensus import CoAssociation
 from conclust.ensemble._judges import SHARE, TOL, draw_heard
-from conclust.ensemble._members import CodesMixin, Member, codes_of_members
+from conclust.ensemble._members import CodesMixin, Member
 
 # A statement every judge breaks keeps a little weight: without any, its rows would be forgotten.
 LEAST_TRUST = 0.02
@@ -271,17 +270,9 @@ class TrustEnsemble(CodesMixin):
             share = 1 - 0.4 * (1 - self.share)
             heard = draw_heard(self.n_estimators, len(known), share, random_state)
             members, _ = cluster(heard, np.maximum(trust, LEAST_TRUST), self.penalty_)
-        self.n_iter_ = len(members)
-        self.member_centers_ = np.array([member.centers for member in members])
-        self.co_association_ = CoAssociation(codes_of_members(members))
-        found = self.co_association_.cluster(
-            self.n_clusters, n_init=self.n_init, random_state=final_seed
-        )
-        self.labels_, self.profiles_ = found.labels, found.profiles
-        self.constraints_ = constraints
+        self._combine(members, constraints, final_seed)
         self.trust_, self.doubt_ = np.ones(len(constraints)), np.zeros(len(constraints))
         self.trust_[pairwise], self.doubt_[pairwise] = trust, doubt
-        self.report_ = constraints.report(self.labels_)
         return self
 
 
