@@ -259,8 +259,8 @@ class CoTraining(ClusterMixin, BaseEstimator):
     views : list of lists of columns, default=None
         The columns of each view, where `fit` gets one table.
     consensus : {"best", "joint"}, default="best"
-        "best": `labels_` are those of the view that keeps most of the given statements, on ties of
-        the one whose members agree most. "joint" clusters the members of all views together.
+        "best": `labels_` are those of the view whose features alone, told nothing, keep most of the
+        given statements. "joint" clusters the members of all views together.
     verbose : int, default=0
         Show progress on stderr.
     random_state : int, RandomState or None, default=None
@@ -272,6 +272,8 @@ class CoTraining(ClusterMixin, BaseEstimator):
     round_labels_ : ndarray of shape (n_rounds + 1, n_views, n_samples), int32
         Labels of the views before the first pairs were added, and after each round.
     best_view_ : int
+    view_scores_ : ndarray of shape (n_views,)
+        Share of the given statements that each view keeps when it is told none.
     estimators_ : list of estimators
         The last one of each view.
     added_constraints_ : Constraints
@@ -298,7 +300,8 @@ class CoTraining(ClusterMixin, BaseEstimator):
     drawn uniformly. Selection works on the label codes: no n × n array. A single table is one view,
     which then trains itself; "auto" then has no agreement to go by.
 
-    Costs (n_rounds + 1) · n_views fits of `estimator`, four times that with "auto".
+    Costs (n_rounds + 1) · n_views fits of `estimator`, four times that with "auto", and one more
+    for each of several views to tell which is better: told the statements, all views keep them.
 
     References
     ----------
@@ -407,6 +410,13 @@ class CoTraining(ClusterMixin, BaseEstimator):
                     best = trained, counts
         assert best is not None
         trained, counts = best
+        self.view_scores_ = np.ones(len(views))
+        if len(views) > 1 and len(given):
+            nothing = Constraints(n_samples=given.n_samples)
+            untold = [cluster(view, nothing, seed) for view in range(len(views))]
+            self.view_scores_ = np.array(
+                [given.report(model.labels_).weighted_share for model in untold]
+            )
         self._keep(trained, given, random_state)
         self.n_must_link_ = [n for n, _ in counts]
         self.n_cannot_link_ = [n for _, n in counts]
@@ -474,9 +484,7 @@ class CoTraining(ClusterMixin, BaseEstimator):
         self.round_labels_, self.view_labels_ = trained.labels, trained.labels[-1]
         self.n_iter_ = len(trained.history) - 1
         self.added_constraints_ = as_constraints_with_origin(trained.added, given.n_samples or 0)
-        kept = [given.report(labels).weighted_share for labels in self.view_labels_]
-        merit = list(zip(kept, map(_unity, self.estimators_), strict=True))
-        self.best_view_ = merit.index(max(merit))
+        self.best_view_ = int(self.view_scores_.argmax())
         if self.consensus == "best":
             self.labels_ = self.view_labels_[self.best_view_]
         else:
@@ -513,18 +521,6 @@ class CoTraining(ClusterMixin, BaseEstimator):
         tags = super().__sklearn_tags__()
         tags.input_tags.sparse = True
         return tags
-
-
-def _unity(model: Any) -> float:
-    """How far the members agree with the labels, from 0 to 1."""
-    together = model.co_association_
-    codes, weights = together.codes, together.weights
-    total = 0.0
-    for t in range(codes.shape[1]):
-        table = np.zeros((int(model.labels_.max()) + 1, int(codes[:, t].max()) + 1))
-        np.add.at(table, (model.labels_, codes[:, t]), 1)
-        total += weights[t] * table.max(axis=1).sum() / len(codes)
-    return float(total / weights.sum())
 
 
 def _joined(models: list[Any]) -> CoAssociation:
