@@ -272,6 +272,8 @@ is the share of truly wrong statements among the first `suspects(n)` of an ensem
 number. Ten draws of constraints as in the paper, five where statements are wrong and for ITML,
 three for DistBoost. DistBoost standardises its rows, and its settings were
 chosen by looking at these same sets, so its curve is optimistic.
+Times were taken beside other work, BCKM's before its loop was compiled as a whole;
+`python benchmarks/ensembles.py table` and `benchmarks/metric_learning.py table2` measure them alone.
 """
 
 PROTOCOL = Protocol(
