@@ -273,7 +273,7 @@ number. Ten draws of constraints as in the paper, five where statements are wron
 three for DistBoost. DistBoost standardises its rows, and its settings were
 chosen by looking at these same sets, so its curve is optimistic.
 Times were taken beside other work, BCKM's before its loop was compiled as a whole;
-`python benchmarks/ensembles.py table` and `benchmarks/metric_learning.py table2` measure them alone.
+`benchmarks/ensembles.py table` and `benchmarks/metric_learning.py table2` measure them alone.
 """
 
 PROTOCOL = Protocol(
