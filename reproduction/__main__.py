@@ -7,6 +7,7 @@ from pathlib import Path
 
 import pandas as pd
 
+from conclust._atomic import atomic_write
 from reproduction._page import write_page
 from reproduction._runner import run
 
@@ -20,12 +21,13 @@ def reproduce(
     quick: bool = False,
     jobs: int = 1,
     page_only: bool = False,
+    fresh: bool = False,
     out: Path | None = None,
 ) -> None:
     """Fill the tables of papers and write their pages.
 
     Tables go to the papers' own folders and pages to docs/, or both to `out`; by default a quick
-    run goes to build/reproduction.
+    run goes to build/reproduction. `fresh` forgets what an earlier run has computed.
     """
     if out is None and quick:
         out = Path("build/reproduction")
@@ -37,9 +39,12 @@ def reproduce(
         else:
             name = "quick.jsonl" if quick else "full.jsonl"
             checkpoint = Path("build/reproduction/checkpoints") / paper / name
+            if fresh:
+                checkpoint.unlink(missing_ok=True)
             table = run(protocol, checkpoint, quick=quick, n_jobs=jobs)
             folder.mkdir(parents=True, exist_ok=True)
-            table.to_csv(folder / "results.csv", index=False, float_format="%.4g")
+            with atomic_write(folder / "results.csv") as file:
+                table.to_csv(file, index=False, float_format="%.4g")
         print(write_page(protocol, table, out if out else HERE.parent / "docs" / "reproduction"))
 
 
@@ -53,6 +58,9 @@ def main() -> None:
     parser.add_argument(
         "--page-only", action="store_true", help="from the committed table, computing nothing"
     )
+    parser.add_argument(
+        "--fresh", action="store_true", help="forget what an earlier run has computed"
+    )
     given = parser.parse_args()
     unknown = [paper for paper in given.papers if paper not in PAPERS]
     if unknown:
@@ -62,6 +70,7 @@ def main() -> None:
         quick=given.quick,
         jobs=given.jobs,
         page_only=given.page_only,
+        fresh=given.fresh,
         out=given.out,
     )
 

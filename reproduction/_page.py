@@ -4,12 +4,28 @@ from pathlib import Path
 
 import pandas as pd
 
+from conclust._atomic import atomic_write
 from reproduction._protocol import Protocol
 
 
 def write_page(protocol: Protocol, table: pd.DataFrame, folder: Path) -> Path:
     """Write ``<paper>.md`` and its figures into a folder; return the page."""
     folder.mkdir(parents=True, exist_ok=True)
+    for name, draw in protocol.figures.items():
+        draw(table).savefig(
+            folder / file_of(protocol, name),
+            dpi=110,
+            bbox_inches="tight",
+            metadata={"Software": None},
+        )
+    page = folder / f"{protocol.paper}.md"
+    with atomic_write(page) as file:
+        file.write(page_text(protocol, table))
+    return page
+
+
+def page_text(protocol: Protocol, table: pd.DataFrame) -> str:
+    """Return the page as Markdown."""
     is_paper = protocol.paper.startswith("paper")
     lines = [
         f"# {protocol.title}",
@@ -27,13 +43,13 @@ def write_page(protocol: Protocol, table: pd.DataFrame, folder: Path) -> Path:
         verdict = claim.check(table)
         lines.append(f"| {claim.text} | {verdict.holds} | {verdict.numbers} |")
     lines += ["", "## Figures", ""]
-    for name, draw in protocol.figures.items():
-        figure = draw(table)
-        file = f"{protocol.paper}-{name}.png"
-        figure.savefig(folder / file, dpi=110, bbox_inches="tight", metadata={"Software": None})
-        lines += [f"![{name}]({file})", ""]
+    for name in protocol.figures:
+        lines += [f"![{name}]({file_of(protocol, name)})", ""]
     if protocol.notes:
         lines += ["## Notes", "", protocol.notes.strip(), ""]
-    page = folder / f"{protocol.paper}.md"
-    page.write_text("\n".join(lines), encoding="utf-8")
-    return page
+    return "\n".join(lines)
+
+
+def file_of(protocol: Protocol, figure: str) -> str:
+    """Name of a figure's file."""
+    return f"{protocol.paper}-{figure}.png"

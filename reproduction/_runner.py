@@ -1,11 +1,13 @@
 """Fill the table of a protocol: in parallel, and from where it stopped."""
 
+import hashlib
 import json
 import os
-import resource
 import sys
 import time
 from collections.abc import Callable, Iterable
+from functools import cache
+from importlib.metadata import version
 from pathlib import Path
 from typing import Any
 
@@ -22,7 +24,12 @@ from rich.progress import (
 )
 
 import conclust
+from reproduction._memory import peak_since
 from reproduction._protocol import Case, Protocol
+
+VERSIONS = f"conclust {conclust.__version__} " + " ".join(
+    f"{name} {version(name)}" for name in ("numpy", "scikit-learn", "numba")
+)
 
 
 def run(
@@ -36,6 +43,7 @@ def run(
     checkpoint : Path
         A file with one JSON object per finished case. Each is on the disk before the next is
         taken, so a killed run goes on where it was; a line cut short is computed again.
+        Rows that another state of the code has computed are kept, and their number is said.
     quick : bool, default=False
         The protocol's small version.
     n_jobs : int, default=1
@@ -46,37 +54,58 @@ def run(
     -------
     DataFrame
         One row per case, in the order of the protocol: the case, ``seconds``, its scores,
-        ``peak_mb`` (of the process so far) and the ``version`` of conclust. A score named
-        ``seconds`` replaces the time of the whole case.
+        ``peak_mb`` (the most memory it took above what was there before) and ``versions``. A
+        score named ``seconds`` replaces the time of the whole case.
     """
     cases = protocol.cases(quick)
+    code = fingerprint(protocol.paper)
     done = finished(checkpoint)
+    n_old = sum(done.get(key_of(case), {}).get("code", code) != code for case in cases)
+    if n_old:
+        print(
+            f"{protocol.paper}: {n_old} of {len(cases)} rows were computed by other code; "
+            f"--fresh computes them again.",
+            file=sys.stderr,
+        )
     todo = [case for case in cases if key_of(case) not in done]
     checkpoint.parent.mkdir(parents=True, exist_ok=True)
     with checkpoint.open("a", encoding="utf-8") as file:
         work = _results(protocol.evaluate, todo, n_jobs)
         for case, result in _progress(work, protocol.paper, len(todo)):
+            result["code"] = code
             done[key_of(case)] = result
             file.write(json.dumps({"case": case, "result": result}) + "\n")
             file.flush()
             os.fsync(file.fileno())
-    return pd.DataFrame([case | done[key_of(case)] for case in cases])
+    table = pd.DataFrame([case | done[key_of(case)] for case in cases])
+    return table.drop(columns="code", errors="ignore")
 
 
 def compute(
     evaluate: Callable[[Case], dict[str, float]], case: Case
 ) -> tuple[Case, dict[str, Any]]:
     """Return a case and the rest of its row."""
-    began = time.perf_counter()
-    scores = evaluate(case)
-    seconds = time.perf_counter() - began
-    peak = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1024
+    with peak_since() as peak:
+        began = time.perf_counter()
+        scores = evaluate(case)
+        seconds = time.perf_counter() - began
     return case, {
         "seconds": round(seconds, 4),
         **scores,
-        "peak_mb": round(peak),
-        "version": conclust.__version__,
+        "peak_mb": round(peak(), 1),
+        "versions": VERSIONS,
     }
+
+
+@cache
+def fingerprint(paper: str) -> str:
+    """Name the state of the code that rows depend on: conclust and the paper's folder."""
+    here = Path(__file__).parent
+    digest = hashlib.sha256()
+    for folder in (Path(conclust.__file__).parent, here / paper):
+        for path in sorted(folder.rglob("*.py")):
+            digest.update(path.read_bytes())
+    return digest.hexdigest()[:12]
 
 
 def key_of(case: Case) -> str:

@@ -2,10 +2,14 @@
 
 import importlib
 import json
+import sys
 from pathlib import Path
 
+import numpy as np
 import pandas as pd
 import pytest
+from joblib import parallel_config
+from reproduction._page import page_text
 from reproduction._protocol import Claim, Protocol, Verdict, grid, mean_table, seed_of
 from reproduction._runner import finished, run
 
@@ -37,7 +41,7 @@ def _forget():
 
 def test_a_table_with_a_row_per_case(tmp_path):
     table = run(PROTOCOL, tmp_path / "rows.jsonl")
-    assert list(table.columns) == ["method", "draw", "seconds", "score", "peak_mb", "version"]
+    assert list(table.columns) == ["method", "draw", "seconds", "score", "peak_mb", "versions"]
     assert table.score.tolist() == [1, 11, 21, 2, 12, 22]
     assert (table.seconds == 0.5).all()  # a score of that name replaces the runner's own clock
 
@@ -84,6 +88,40 @@ def test_processes_give_the_same_table(tmp_path):
     pd.testing.assert_frame_equal(one.drop(columns="peak_mb"), two.drop(columns="peak_mb"))
 
 
+def test_a_dask_client_gives_the_same_table(tmp_path):
+    distributed = pytest.importorskip("distributed")
+    one = run(PROTOCOL, tmp_path / "one.jsonl")
+    with (
+        distributed.Client(n_workers=1, threads_per_worker=1, dashboard_address=None),
+        parallel_config(backend="dask"),
+    ):
+        two = run(PROTOCOL, tmp_path / "two.jsonl", n_jobs=2)
+    pd.testing.assert_frame_equal(one.drop(columns="peak_mb"), two.drop(columns="peak_mb"))
+
+
+def test_memory_is_that_of_the_case_alone(tmp_path):
+    def takes(case):
+        return {"sum": float(np.ones(case["n"] * 2**17).sum())}
+
+    protocol = PROTOCOL._replace(cases=lambda quick: grid(n=[100, 10]), evaluate=takes)
+    table = run(protocol, tmp_path / "rows.jsonl")
+    assert 90 < table.peak_mb[0] < 150  # 100 MB
+    if sys.platform == "linux":
+        assert table.peak_mb[1] < 50
+
+
+def test_rows_of_other_code_are_kept_and_said(tmp_path, capsys):
+    checkpoint = tmp_path / "rows.jsonl"
+    run(PROTOCOL, checkpoint)
+    run(PROTOCOL, checkpoint)
+    assert capsys.readouterr().err == ""
+    stored = [json.loads(line) for line in checkpoint.read_text().splitlines()]
+    stored[0]["result"]["code"] = "another"
+    checkpoint.write_text("".join(json.dumps(row) + "\n" for row in stored))
+    run(PROTOCOL, checkpoint)
+    assert "1 of 6 rows were computed by other code; --fresh" in capsys.readouterr().err
+
+
 def test_small_parts():
     assert grid(a=[1, 2], b="xy")[1] == {"a": 1, "b": "y"}
     assert seed_of("iris", 3) == seed_of("iris", 3) != seed_of("iris", 4)
@@ -121,3 +159,12 @@ def test_claims_can_be_checked_on_the_committed_table(paper):
         verdict = claim.check(table)
         assert verdict.holds != "not tested", claim.text
         assert verdict.numbers
+
+
+@pytest.mark.parametrize("paper", PAPERS)
+def test_the_page_is_that_of_the_committed_table(paper):
+    """``python -m reproduction <paper> --page-only`` writes it anew."""
+    protocol = importlib.import_module(f"reproduction.{paper}").PROTOCOL
+    text = page_text(protocol, pd.read_csv(HERE / paper / "results.csv"))
+    page = HERE.parent / "docs" / "reproduction" / f"{paper}.md"
+    assert page.read_text(encoding="utf-8") == text

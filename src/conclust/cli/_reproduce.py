@@ -15,9 +15,15 @@ from conclust.cli._options import PATH
 @click.option("--quick", is_flag=True, help="The small version of each, in minutes.")
 @click.option("--jobs", type=click.IntRange(min=1), default=1, show_default=True, help="Processes.")
 @click.option("--page-only", is_flag=True, help="Pages from the tables there are; no computing.")
+@click.option("--fresh", is_flag=True, help="Forget what an earlier run has computed.")
 @click.option("-o", "--output", type=PATH, help="Where tables, figures and pages go.")
 def command(
-    papers: tuple[str, ...], quick: bool, jobs: int, page_only: bool, output: Path | None
+    papers: tuple[str, ...],
+    quick: bool,
+    jobs: int,
+    page_only: bool,
+    fresh: bool,
+    output: Path | None,
 ) -> None:
     r"""Redo the papers' figures and tables; PAPERS: paper000 … paper004, leaderboard.
 
@@ -39,5 +45,10 @@ def command(
     if unknown:
         raise BadInput(f"There is no {unknown[0]!r}; choose from {', '.join(runner.PAPERS)}.")
     runner.reproduce(
-        papers or runner.PAPERS, quick=quick, jobs=jobs, page_only=page_only, out=output
+        papers or runner.PAPERS,
+        quick=quick,
+        jobs=jobs,
+        page_only=page_only,
+        fresh=fresh,
+        out=output,
     )
