@@ -95,8 +95,20 @@ def test_random_order_draws_a_new_order_each_iteration():
         X, constraints=known
     )
     assert (random.labels_ != other.labels_).any()
-    assert len(random.history_) == random.n_iter_ == 20
+    assert len(random.history_) == random.n_iter_
     assert given.n_iter_ >= 1
+
+
+def test_random_order_stops_when_only_linked_rows_move():
+    # Contradictory pairs never come to rest; the rest of the rows does.
+    linked = np.arange(40, 60)
+    pairs = np.stack([linked[:-1], linked[1:]], axis=1)
+    known = Constraints(must_link=pairs, cannot_link=pairs[::2])
+    model = ConstrainedKMeans(3, order="random", random_state=0).fit(X, constraints=known)
+    assert 2 <= model.n_iter_ < 300
+    *before, last = model.history_
+    assert last.n_changed <= len(linked)
+    assert last.inertia >= min(one.inertia for one in before) * (1 - 1e-6)
 
 
 def test_frames_names_and_init_of_many_kinds():

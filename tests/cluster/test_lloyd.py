@@ -187,9 +187,15 @@ def test_random_order_is_drawn_anew_in_each_iteration(problem, seed):
     # Check against the oracle with the same draws; priorities are ignored, the draws repeat.
     X, pairs, sign, priority, centers, weight = problem
     rng = np.random.RandomState(seed)
-    orders = [rng.permutation(len(pairs)).tolist() for _ in range(6)]
+    orders = [rng.permutation(len(pairs)).tolist() for _ in range(8)]
     expected = oracle.modified_cop_kmeans(
-        X.tolist(), pairs, sign, [*orders, orders[-1]], centers.tolist(), weight
+        X.tolist(),
+        pairs,
+        sign,
+        [*orders, orders[-1]],
+        centers.tolist(),
+        weight,
+        stop_at_stalls=len(pairs) > 0,
     )
     assume(is_clear(expected))
     first, again = (
@@ -200,7 +206,7 @@ def test_random_order_is_drawn_anew_in_each_iteration(problem, seed):
             priority,
             centers,
             sample_weight=weight,
-            max_iter=6,
+            max_iter=8,
             tol=-1.0,
             order="random",
             random_state=seed,

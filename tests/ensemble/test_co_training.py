@@ -97,8 +97,20 @@ def test_the_second_view_sees_what_the_first_has_added():
         return Model(np.arange(10) % 2)
 
     given = Constraints([(0, 2)], n_samples=10)
-    co_train(cluster, given, 2, [(1, 0), (0, 2)], 2, np.random.RandomState(0))
+    first = [cluster(view, given, 0) for view in range(2)]
+    co_train(cluster, given, first, [(1, 0), (0, 2)], 2, np.random.RandomState(0))
     assert told == [(0, 1), (1, 1), (0, 4), (1, 4), (0, 7), (1, 7)]
+
+
+def test_auto_stops_when_nothing_is_added():
+    def cluster(view, constraints, seed):
+        raise AssertionError("nothing new to cluster")
+
+    first = fitted(n_rounds=0).estimators_
+    given = Constraints(n_samples=150)
+    rng = np.random.RandomState(0)
+    done = co_train(cluster, given, first, [(0, 0), (0, 0)], 5, rng, until_trusted=True)
+    assert len(done.history) == 1
 
 
 def test_same_seed_same_pairs():

@@ -11,13 +11,23 @@ class Result(NamedTuple):
 
 
 def modified_cop_kmeans(
-    X, pairs, sign, orders, centers, sample_weight=None, *, stop_at_cycles=False
+    X,
+    pairs,
+    sign,
+    orders,
+    centers,
+    sample_weight=None,
+    *,
+    stop_at_cycles=False,
+    stop_at_stalls=False,
 ):
     """Run one iteration per order; stop when the clustering does not change.
 
     ``orders`` holds, for each iteration, the pairs in the order in which they are visited. With
     ``stop_at_cycles``, for an order that never changes, stop also one assignment after a clustering
-    is met again.
+    is met again. With ``stop_at_stalls``, for orders that change, stop likewise (the last order is
+    used again) after an iteration that changes no row outside the pairs and does not lower the
+    inertia.
     """
     weight = [1.0] * len(X) if sample_weight is None else sample_weight
     labels = None
@@ -26,7 +36,11 @@ def modified_cop_kmeans(
     n_iter = 0
     met = []
     cycles = False
-    for order in orders:
+    lowest = float("inf")
+    free = set(range(len(X))) - {x for pair in pairs for x in pair}
+    order = None
+    for next_order in orders:
+        order = order if cycles and stop_at_stalls else next_order
         n_iter += not cycles
         distances = [[squared_distance(x, c) for c in centers] for x in X]
         for i, j in pairs:
@@ -39,6 +53,15 @@ def modified_cop_kmeans(
         if stop_at_cycles and len(set(labels)) == len(centers):
             cycles = labels in met
             met.append(labels)
+        if stop_at_stalls:
+            inertia = sum(
+                w * distances[x][c] for x, (w, c) in enumerate(zip(weight, labels, strict=True))
+            )
+            if lowest < float("inf") and lowest > 0:
+                margin = min(margin, abs(inertia / lowest - (1 - 1e-6)))
+            stays = previous is not None and all(labels[x] == previous[x] for x in free)
+            cycles = stays and inertia >= lowest * (1 - 1e-6)
+            lowest = min(lowest, inertia)
         homes = fill_empty(labels, distances)
         without = [len(set(range(len(centers))) - set(rows)) for rows in (labels, homes)]
         n_empty = max(n_empty, sum(without))

@@ -338,9 +338,9 @@ class NearestCenters:
                 self._masses[thread],
             )
 
-        n_changed = sum(self._in_threads(part, self._rows))
+        self._n_changed = sum(self._in_threads(part, self._rows))
         self._inertia = self._inertia_of_sums(centers)
-        return Assigned(n_changed, self._inertia)
+        return Assigned(self._n_changed, self._inertia)
 
     def add(self, placed: np.ndarray, centers: np.ndarray) -> Assigned:
         """Move the kept rows to the clusters in ``placed``, (n_kept,) int32: labels and sums.
@@ -367,6 +367,11 @@ class NearestCenters:
         n_changed = sum(self._in_threads(part, self._slots))
         before, self._inertia = self._inertia, self._inertia_of_sums(centers)
         return Assigned(n_changed, self._inertia - before)
+
+    @property
+    def n_free_changed(self) -> int:
+        """Rows not kept whose cluster the last sweep changed."""
+        return self._n_changed - int(np.count_nonzero(self.nearest != self._before))
 
     @property
     def all_filled(self) -> bool:
@@ -609,8 +614,9 @@ def constrained_kmeans(
     Notes
     -----
     Stops when no label changes, when the centres stay within ``tol``, when labels come
-    back (with conflicting pairs they may cycle; not with ``order="random"``, where they
-    may change for ever), or after ``max_iter`` iterations. Unless no label changed, the rows are
+    back (with conflicting pairs they may cycle), or after ``max_iter`` iterations. With
+    ``order="random"`` the rows in pairs may change for ever: there it stops when no other row
+    changes and the inertia does not fall. Unless no label changed, the rows are
     assigned once more (in the last order) so that labels agree with the centres returned. A cluster
     left empty restarts at the row farthest from its own centre. Without pairs this is
     scikit-learn's ``KMeans(algorithm="lloyd")`` with the same start: same labels, inertia, centres
@@ -694,6 +700,7 @@ class ConstrainedLloyd:
                 on_round(record)
 
         seen: list[int] = []
+        lowest = np.inf
         unchanged = converged = cycles = False
         while len(history) < max_iter and not (converged or cycles):
             began = time.perf_counter()
@@ -723,7 +730,11 @@ class ConstrainedLloyd:
             note(Round(assigned.inertia, assigned.n_changed, n_broken, shift, seconds))
             unchanged = assigned.n_changed == 0
             converged = unchanged or shift <= tol
-            if generator is None and len(placed) and filled:
+            if generator is not None:
+                falls = assigned.inertia < lowest * (1 - 1e-6)
+                converged |= not (falls or rows.n_free_changed)
+                lowest = min(lowest, assigned.inertia)
+            elif len(placed) and filled:
                 # The means follow from the labels: those met before would come back for ever.
                 met = int(fingerprint(rows.labels))
                 cycles = met in seen

@@ -23,6 +23,9 @@ PER_ROUND = 5
 # What "auto" tries: no pairs, only must-links, only cannot-links, some of both.
 SETTINGS = ((0, 0), (PER_ROUND, 0), (0, PER_ROUND), (2, 3))
 
+# Members of an ensemble that is told nothing, to see how far a view gets by itself.
+N_PROBES = 20
+
 
 class Round(NamedTuple):
     """What one round did: clusterings of all views, and the pairs they added."""
@@ -66,7 +69,7 @@ NOTHING = Added(
 def co_train(
     cluster: Callable[[int, Constraints, int], Any],
     given: Constraints,
-    n_views: int,
+    first: list[Any],
     counts: list[tuple[int, int]],
     n_rounds: int,
     random_state: np.random.RandomState,
@@ -83,14 +86,16 @@ def co_train(
         `co_association_`.
     given : Constraints
         With `n_samples`.
-    n_views : int
+    first : list of estimators
+        What ``cluster`` gives for each view and what is given.
     counts : list of (int, int)
         Must-links and cannot-links that each view adds in a round.
     n_rounds : int
         Rounds of adding; the views are clustered once more after the last.
     random_state : RandomState
     until_trusted : bool, default=False
-        Whether to return the state after the round that `trust_in` is highest for, not the last.
+        Whether to return the state after the round that `trust_in` is highest for, not the last,
+        and to stop when nothing is added any more.
     on_round : callable, default=None
         Called with the `Round` of each.
 
@@ -104,7 +109,7 @@ def co_train(
     best: Trained | None = None
     for t in range(n_rounds + 1):
         told = given + as_pairs(added, given.n_samples)
-        fitted = [cluster(view, told, random_state.randint(2**31 - 1)) for view in range(n_views)]
+        fitted = first if t == 0 else clustered(cluster, told, len(first), random_state)
         labels.append([model.labels_ for model in fitted])
         told_so_far, n_skipped = added, 0
         for view, model in enumerate(fitted if t < n_rounds else []):
@@ -132,8 +137,20 @@ def co_train(
         trust = trust_in(record)
         if best is None or not until_trusted or trust > best.trust:
             best = Trained(fitted, np.array(labels, np.int32), told_so_far, list(history), trust)
+        if until_trusted and not len(new):
+            break
     assert best is not None
     return best
+
+
+def clustered(
+    cluster: Callable[[int, Constraints, int], Any],
+    told: Constraints,
+    n_views: int,
+    random_state: np.random.RandomState,
+) -> list[Any]:
+    """Cluster every view."""
+    return [cluster(view, told, random_state.randint(2**31 - 1)) for view in range(n_views)]
 
 
 def offer(
@@ -300,8 +317,9 @@ class CoTraining(ClusterMixin, BaseEstimator):
     drawn uniformly. Selection works on the label codes: no n × n array. A single table is one view,
     which then trains itself; "auto" then has no agreement to go by.
 
-    Costs (n_rounds + 1) · n_views fits of `estimator`, four times that with "auto", and one more
-    for each of several views to tell which is better: told the statements, all views keep them.
+    Costs (n_rounds + 1) · n_views fits of `estimator`, three times that with "auto", and one of 20
+    members for each of several views to tell which is better: told the statements, all views keep
+    them.
 
     References
     ----------
@@ -378,10 +396,12 @@ class CoTraining(ClusterMixin, BaseEstimator):
         settings = self._settings(len(views))
         base = ConstrainedKMeansEnsemble() if self.estimator is None else self.estimator
 
-        def cluster(view: int, told: Constraints, seed: int) -> Any:
+        def cluster(view: int, told: Constraints, seed: int, **settings: Any) -> Any:
             model = clone(base)
-            if "n_clusters" in model.get_params():
-                model.set_params(n_clusters=self.n_clusters)
+            has = model.get_params()
+            for name, value in {"n_clusters": self.n_clusters, **settings}.items():
+                if name in has:
+                    model.set_params(**{name: value})
             model.set_params(random_state=seed).fit(views[view], constraints=told)
             if not hasattr(model, "co_association_"):
                 raise TypeError(
@@ -391,17 +411,18 @@ class CoTraining(ClusterMixin, BaseEstimator):
             return model
 
         seed = random_state.randint(2**31 - 1)
-        n_rounds = len(settings) * (self.n_rounds + 1)
+        first = clustered(cluster, given, len(views), np.random.RandomState(seed))
+        n_rounds = sum(1 + self.n_rounds * any(map(any, counts)) for counts in settings)
         best: tuple[Trained, list[tuple[int, int]]] | None = None
         with progress(self.verbose, type(self).__name__, n_rounds) as show:
             for counts in settings:
                 trained = co_train(
                     cluster,
                     given,
-                    len(views),
+                    first,
                     counts,
                     self.n_rounds,
-                    np.random.RandomState(seed),
+                    np.random.RandomState(seed + 1),
                     # What is asked for is done to the end; "auto" may stop where trust is highest.
                     until_trusted=len(settings) > 1,
                     on_round=lambda record: show(record, advance=1),
@@ -413,7 +434,8 @@ class CoTraining(ClusterMixin, BaseEstimator):
         self.view_scores_ = np.ones(len(views))
         if len(views) > 1 and len(given):
             nothing = Constraints(n_samples=given.n_samples)
-            untold = [cluster(view, nothing, seed) for view in range(len(views))]
+            n_members = min(getattr(base, "n_estimators", N_PROBES), N_PROBES)
+            untold = [cluster(v, nothing, seed, n_estimators=n_members) for v in range(len(views))]
             self.view_scores_ = np.array(
                 [given.report(model.labels_).weighted_share for model in untold]
             )
