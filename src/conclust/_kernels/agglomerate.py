@@ -4,7 +4,9 @@ The generic algorithm of Müllner (2011): every cluster remembers the nearest cl
 number that is not known to be refused, with a distance that is exact or too small. The smallest
 is looked up; if it is out of date, or the triplets turn out to refuse the pair, its row is
 searched again, otherwise the two merge. A refused pair stays refused as long as both clusters stay
-as they are, so the remembered distances remain lower bounds.
+as they are, so the remembered distances remain lower bounds. It stays refused even when they grow,
+until one of them takes in a sample that the refusal names, the witness; so a new cluster inherits
+what its two parts were refused.
 """
 
 import numpy as np
@@ -20,8 +22,10 @@ surely_not, mark_open = live_tree.surely_not, live_tree.mark_open
 OPEN, N_STAMPS = live_tree.OPEN, live_tree.N_STAMPS
 
 MANY = 32
-pair_key, is_refused, refuse = live_tree.pair_key, live_tree.is_refused, live_tree.refuse
-roomy, LIVE = live_tree.roomy, live_tree.LIVE
+FIRST_LIST = 1024
+pair_key, slot_of, refuse = live_tree.pair_key, live_tree.slot_of, live_tree.refuse
+roomy, is_outside = live_tree.roomy, live_tree.is_outside
+LIVE, WITNESS = live_tree.LIVE, live_tree.WITNESS
 
 
 @jit
@@ -119,17 +123,52 @@ def join_links(links, link_head, x, y):
 
 
 @jit
-def allowed(ident, leaf_of, n_refused, node, leaf, row, free, clock, work, refused, s, j):
+def allowed(leaf_of, no, no_head, node, leaf, row, free, clock, work, refused, s, j):
     """Whether the triplets let clusters s (stamped) and j merge; free clusters always may."""
     x, y = leaf_of[s], leaf_of[j]
     if x < 0 or y < 0 or leaf[x, LIVE] == 0 or leaf[y, LIVE] == 0:
         return True
     if may_merge(node, leaf, row, free, clock, work, refused, x, y):
         return True
-    refuse(refused, clock, pair_key(ident[s], ident[j]))
-    n_refused[s] += 1
-    n_refused[j] += 1
+    if clock[WITNESS] >= 0:
+        refuse(refused, clock, pair_key(s, j), clock[WITNESS])
+        note(no, no_head, s, j, clock[WITNESS])
+        note(no, no_head, j, s, clock[WITNESS])
     return False
+
+
+@jit
+def note(no, no_head, s, j, witness):
+    """List j among those refused to s; entry 0 of `no` counts them."""
+    no[0, 0] += 1
+    entry = no[0, 0]
+    no[entry, 0], no[entry, 1], no[entry, 2] = j, witness, no_head[s]
+    no_head[s] = entry
+
+
+@jit
+def inherit(no, no_head, home, leaf_of, leaf, refused, clock, x, y):
+    """What cluster x was refused is refused to y, which it has joined."""
+    entry, last = no_head[x], -1
+    no_head[x] = -1
+    while entry >= 0:
+        after = no[entry, 2]
+        z, witness = find(home, no[entry, 0]), no[entry, 1]
+        if z != y and is_outside(leaf, witness, leaf_of[y], leaf_of[z]):
+            key = pair_key(y, z)
+            at = slot_of(refused, key)
+            known = refused[at, 0] == key
+            if not (known and is_outside(leaf, refused[at, 1], leaf_of[y], leaf_of[z])):
+                refuse(refused, clock, key, witness)
+                no[entry, 2] = no_head[y]
+                no_head[y] = entry
+        entry = after
+
+
+@jit
+def still_refused(refused, leaf, key, x, y):
+    at = slot_of(refused, key)
+    return refused[at, 0] == key and is_outside(leaf, refused[at, 1], x, y)
 
 
 @jit
@@ -140,7 +179,7 @@ def search(
     alive,
     ident,
     leaf_of,
-    n_refused,
+    n_no,
     node,
     leaf,
     row,
@@ -165,23 +204,23 @@ def search(
     if constrained:
         stamp(node, leaf, clock, leaf_of[s])
     now = clock[N_STAMPS]
-    n_no = 0
+    n_refusals = 0
     for j in range(start, len(alive)):
         after = j > s
         if not (alive[j] and distance[j] < lowest[s if after else j]) or j == s:
             continue
         if constrained and leaf_of[j] >= 0 and leaf[leaf_of[j], LIVE] > 0:
-            if n_no >= MANY:
+            if n_refusals >= MANY:
                 if leaf[leaf_of[j], OPEN] != now:
                     continue
             elif surely_not(node, leaf, row, free, clock, work, refused, leaf_of[s], leaf_of[j]):
-                n_no += 1
-                if n_no == MANY:
+                n_refusals += 1
+                if n_refusals == MANY:
                     mark_open(node, leaf, row, free, clock, work, refused, leaf_of[s])
                 continue
-            if n_refused[s] > 0 and n_refused[j] > 0:
-                key = pair_key(ident[s], ident[j])
-                if is_refused(refused, key):
+            if n_no[s] > 0 and n_no[j] > 0:
+                key = pair_key(s, j)
+                if still_refused(refused, leaf, key, leaf_of[s], leaf_of[j]):
                     continue
         at, to = (s, j) if after else (j, s)
         lowest[at], nearest[at], nearest_ident[at] = distance[j], to, ident[to]
@@ -230,7 +269,9 @@ def agglomerate(
     alive = np.ones(n, np.bool_)
     ident = np.arange(n)
     home = np.arange(n)
-    n_refused = np.zeros(n, np.int64)
+    no = np.zeros((FIRST_LIST, 3), np.int64)
+    no_head = np.full(n, -1, np.int64)
+    n_no = np.zeros(n, np.int64)
     nearest = np.full(n, -1, np.int64)
     nearest_ident = np.full(n, -1, np.int64)
     lowest = np.full(n, np.inf)
@@ -239,7 +280,9 @@ def agglomerate(
     n_done = 0
     while n_done < n - 1:
         looked_at = -1
-        refused = roomy(refused, clock)
+        refused = roomy(refused, clock, alive, 2)
+        if no[0, 0] + 3 > len(no):
+            no = np.concatenate((no, np.empty_like(no)))
         if n_done < len(forced):
             x, y = find(home, forced[n_done, 0]), find(home, forced[n_done, 1])
             x, y = min(x, y), max(x, y)
@@ -252,16 +295,17 @@ def agglomerate(
             if lowest[x] == np.inf:
                 return n_done
             y = nearest[x]
-            if leaf_of[x] >= 0:
-                stamp(node, leaf, clock, leaf_of[x])
-            if (
-                not alive[y]
-                or ident[y] != nearest_ident[x]
-                or not allowed(
-                    ident, leaf_of, n_refused, node, leaf, row, free, clock, work, refused, x, y
-                )
-            ):
+            if not alive[y] or ident[y] != nearest_ident[x]:
                 looked_at = int(x)
+            else:
+                if leaf_of[x] >= 0:
+                    stamp(node, leaf, clock, leaf_of[x])
+                if not allowed(
+                    leaf_of, no, no_head, node, leaf, row, free, clock, work, refused, x, y
+                ):
+                    n_no[x] += 1
+                    n_no[y] += 1
+                    looked_at = int(x)
         if looked_at < 0:
             d = distance_between(points, square, linkage, size, x, y)
             heights[n_done] = np.sqrt(d) if linkage in (CENTROID, WARD) else d
@@ -275,12 +319,14 @@ def agglomerate(
             home[x] = y
             join_links(links, link_head, x, y)
             ident[y] = n + n_done
-            n_refused[y] = 0
             a, b = leaf_of[x], leaf_of[y]
             if a >= 0 and b >= 0 and leaf[a, LIVE] > 0 and leaf[b, LIVE] > 0:
                 leaf_of[y] = merge_leaves(node, leaf, row, free, clock, work, a, b)
             elif a >= 0 and leaf[a, LIVE] > 0:
                 leaf_of[y] = a
+            refused = roomy(refused, clock, alive, n_no[x])
+            inherit(no, no_head, home, leaf_of, leaf, refused, clock, x, y)
+            n_no[y] += n_no[x]
             lowest[x] = np.inf
             n_done += 1
             if n_done <= len(forced):
@@ -302,7 +348,7 @@ def agglomerate(
             alive,
             ident,
             leaf_of,
-            n_refused,
+            n_no,
             node,
             leaf,
             row,

@@ -29,9 +29,10 @@ State, plain integer arrays with named columns:
                                   triplet decided there in one cell list at the child that holds a
                                   and b and one at the child that holds c
     free      (2 l + 2,)          unused node numbers
-    clock     (8,)                counters
+    clock     (9,)                counters
     work      (2 l + m + 4, 5)    scratch
-    refused   (2^b,)              pairs of nodes or clusters known to be refused, a hash table
+    refused   (2^b, 2)            pairs of nodes or clusters known to be refused, a hash table; pairs
+                                  of clusters with a witness
 """
 
 import numpy as np
@@ -54,7 +55,7 @@ OWNER, CELL_PREV, CELL_NEXT = range(3)  # of the cell of a and b, then of the ce
 NEXT_SIDE = 12  # of a, then of b
 N_ROW_COLUMNS = 14
 
-N_FREE, N_TAGS, N_STAMPS, N_TESTS, N_TOUCHES, N_REFUSED, N_LINKS, TOP_LAZY = range(8)
+N_FREE, N_TAGS, N_STAMPS, N_TESTS, N_TOUCHES, N_REFUSED, N_LINKS, TOP_LAZY, WITNESS = range(9)
 
 FIRST_TABLE = 1024
 FIRST_TAG = 1 << 30  # tags of nodes are never numbers of clusters
@@ -68,9 +69,9 @@ def new_state(triplets, n_leaves):
     row = np.full((len(triplets) + n_leaves, N_ROW_COLUMNS), -1, dtype=np.int64)
     row[: len(triplets), :3] = triplets
     free = np.arange(n_nodes)
-    clock = np.zeros(8, dtype=np.int64)
+    clock = np.zeros(9, dtype=np.int64)
     work = np.empty((n_nodes + len(triplets) + 2, 5), dtype=np.int64)
-    refused = np.full(FIRST_TABLE, -1, dtype=np.int64)
+    refused = np.full((FIRST_TABLE, 2), -1, dtype=np.int64)
     fill(node, leaf, row, len(triplets), free, clock)
     return node, leaf, row, free, clock, work, refused
 
@@ -333,6 +334,19 @@ def in_part(node, clock, v, part):
 
 
 @jit
+def find_witness(leaf, row, clock, r, i, j):
+    """Name a sample of triplet r that is in neither of clusters i and j.
+
+    Where merging i and j gets BUILD stuck, whatever contains them gets it stuck as well as long as
+    something else is left there: merges contract a connected graph, which stays connected.
+    """
+    for side in (C, A, B):
+        if is_outside(leaf, row[r, side], i, j):
+            clock[WITNESS] = row[r, side]
+            return
+
+
+@jit
 def compatible(node, leaf, row, free, clock, work, p, q, i, j):
     """TestCompatibility of the paper on P ∪ Q: +1 yes, 0 no, -1 no for any pair of P × Q.
 
@@ -364,6 +378,7 @@ def compatible(node, leaf, row, free, clock, work, p, q, i, j):
             n_touched = touch(node, clock, work, n_touched, b)
             n_parts -= join_units(node, a, b)
         if top and n_parts == 2:
+            find_witness(leaf, row, clock, work[0, 4], i, j)
             return -1
         top = False
         a, b = unit_of(node, leaf, clock, i), unit_of(node, leaf, clock, j)
@@ -371,6 +386,7 @@ def compatible(node, leaf, row, free, clock, work, p, q, i, j):
         n_touched = touch(node, clock, work, n_touched, b)
         n_parts -= join_units(node, a, b)
         if n_parts == 1:
+            find_witness(leaf, row, clock, work[0, 4], i, j)
             return 0
         part = root_of(node, a)
         n_kept = 0
@@ -404,34 +420,52 @@ def slot_of(refused, key):
     """Where a pair stands in the table, or would stand: linear probing."""
     high, low = key >> 31, key & 0x7FFFFFFF
     at = (((high * 2654435761) >> 9) ^ (low * 40503)) & (len(refused) - 1)
-    while refused[at] != key and refused[at] >= 0:
+    while refused[at, 0] != key and refused[at, 0] >= 0:
         at = (at + 1) & (len(refused) - 1)
     return at
 
 
 @jit
 def is_refused(refused, key):
-    return refused[slot_of(refused, key)] == key
+    return refused[slot_of(refused, key), 0] == key
 
 
 @jit
-def refuse(refused, clock, key):
+def is_outside(leaf, w, i, j):
+    """Whether witness w is in neither of the clusters i and j, which are then still refused."""
+    w = cluster_of(leaf, w)
+    return w not in (i, j)
+
+
+@jit
+def refuse(refused, clock, key, witness):
     """Remember a refused pair. The caller sees to it that the table is never full."""
     at = slot_of(refused, key)
-    if refused[at] != key:
-        refused[at] = key
+    if refused[at, 0] != key:
+        refused[at, 0] = key
         clock[N_REFUSED] += 1
+    refused[at, 1] = witness
 
 
 @jit
-def roomy(refused, clock):
-    """The table, or one of twice its size once it is half full."""
-    if 2 * clock[N_REFUSED] < len(refused):
+def roomy(refused, clock, alive, n_more):
+    """The table, or a larger one when it would be more than half full; dead clusters are left out.
+
+    alive   (n,) bool   in   which clusters there are; higher numbers in keys are tags of nodes
+    """
+    if 2 * (clock[N_REFUSED] + n_more) < len(refused):
         return refused
-    larger = np.full(2 * len(refused), -1, np.int64)
-    for key in refused:
+    size = len(refused)
+    while size < 4 * (clock[N_REFUSED] + n_more):
+        size *= 2
+    larger = np.full((size, 2), -1, np.int64)
+    clock[N_REFUSED] = 0
+    for at in range(len(refused)):
+        key = refused[at, 0]
         if key >= 0:
-            larger[slot_of(larger, key)] = key
+            x, y = key >> 31, key & 0x7FFFFFFF
+            if x >= len(alive) or (alive[x] and alive[y]):
+                refuse(larger, clock, key, refused[at, 1])
     return larger
 
 
@@ -570,6 +604,7 @@ def glance(node, refused, u, p, q):
 @jit
 def may_merge(node, leaf, row, free, clock, work, refused, i, j):
     """Whether the triplets stay consistent when clusters i (stamped) and j become one."""
+    clock[WITNESS] = -1
     u, p, q = meet(node, leaf, row, free, clock, work, i, j)
     if node[p, STATE] == IS_LEAF and node[q, STATE] == IS_LEAF:
         return True
@@ -582,7 +617,7 @@ def may_merge(node, leaf, row, free, clock, work, refused, i, j):
     if answer < 0:
         # Every pair of P × Q is refused until P or Q grows: merges inside contract a connected
         # graph, which stays connected.
-        refuse(refused, clock, key)
+        refuse(refused, clock, key, -1)
     return answer > 0
 
 
