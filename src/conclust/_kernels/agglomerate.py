@@ -29,36 +29,38 @@ LIVE, WITNESS = live_tree.LIVE, live_tree.WITNESS
 
 
 @jit
-def distances_from(points, square, linkage, size, s, start, out):
-    """Distances of cluster s to clusters start, start + 1, …; squared for centroid and ward.
+def distances_from(points, square, linkage, size, slots, column, s, start, stop, out):
+    """Distances of cluster s to those in columns start, …, stop - 1; squared for centroid, ward.
 
     points   (d, n) float64   in    centres, one column each; unused with `square`
     square   (n, n) float64   in    distances between clusters, or (0, 0)
+    slots    (n,)   int64     in    the cluster in each column
+    column   (n,)   int64     in    the column of each cluster
     """
-    n = len(size)
     if len(square):
-        out[start:] = square[s, start:]
+        for k in range(start, stop):
+            out[k] = square[s, slots[k]]
         return
     # Feature by feature over contiguous columns: the compiler can use vector instructions.
-    out[start:] = 0.0
+    out[start:stop] = 0.0
     for f in range(len(points)):
-        x = points[f, s]
-        column = points[f]
-        for j in range(start, n):
-            gap = column[j] - x
-            out[j] += gap * gap
+        x = points[f, column[s]]
+        centres = points[f]
+        for k in range(start, stop):
+            gap = centres[k] - x
+            out[k] += gap * gap
     if linkage == WARD:
-        for j in range(start, n):
-            out[j] *= 2.0 * size[s] * size[j] / (size[s] + size[j])
+        for k in range(start, stop):
+            out[k] *= 2.0 * size[s] * size[slots[k]] / (size[s] + size[slots[k]])
 
 
 @jit
-def distance_between(points, square, linkage, size, x, y):
+def distance_between(points, square, linkage, size, column, x, y):
     if len(square):
         return square[x, y]
     total = 0.0
     for f in range(len(points)):
-        gap = points[f, x] - points[f, y]
+        gap = points[f, column[x]] - points[f, column[y]]
         total += gap * gap
     if linkage == WARD:
         total *= 2.0 * size[x] * size[y] / (size[x] + size[y])
@@ -66,13 +68,31 @@ def distance_between(points, square, linkage, size, x, y):
 
 
 @jit
-def join(points, square, linkage, size, alive, x, y):
+def close_up(points, slots, column, alive, n_columns):
+    """Drop the columns of clusters that are gone; return how many are left."""
+    n_kept = 0
+    for k in range(n_columns):
+        s = slots[k]
+        if alive[s]:
+            slots[n_kept] = s
+            n_kept += 1
+    for f in range(len(points)):
+        for k in range(n_kept):
+            points[f, k] = points[f, column[slots[k]]]
+    for k in range(n_kept):
+        column[slots[k]] = k
+    return n_kept
+
+
+@jit
+def join(points, square, linkage, size, alive, column, x, y):
     """Put cluster x into cluster y: centres, or the update of Lance and Williams."""
     nx, ny = size[x], size[y]
     alive[x] = False
     if not len(square):
         for f in range(len(points)):
-            points[f, y] += (points[f, x] - points[f, y]) * (nx / (nx + ny))
+            at = column[y]
+            points[f, at] += (points[f, column[x]] - points[f, at]) * (nx / (nx + ny))
         size[y] = nx + ny
         return
     between = square[x, y]
@@ -174,7 +194,9 @@ def still_refused(refused, leaf, key, x, y):
 @jit
 def search(
     distance,
+    slots,
     start,
+    stop,
     s,
     alive,
     ident,
@@ -193,7 +215,7 @@ def search(
 ):
     """Find the nearest cluster after s that is not known to be refused; tell those before about s.
 
-    distance   (n,) float64   in       of cluster s to clusters start, start + 1, …
+    distance   (n,) float64   in       of cluster s to those in columns start, …, stop - 1
     lowest, nearest, nearest_ident     what each cluster remembers
              (n,)             in/out
 
@@ -205,9 +227,10 @@ def search(
         stamp(node, leaf, clock, leaf_of[s])
     now = clock[N_STAMPS]
     n_refusals = 0
-    for j in range(start, len(alive)):
+    for k in range(start, stop):
+        j = slots[k]
         after = j > s
-        if not (alive[j] and distance[j] < lowest[s if after else j]) or j == s:
+        if not (distance[k] < lowest[s if after else j] and alive[j]) or j == s:
             continue
         if constrained and leaf_of[j] >= 0 and leaf[leaf_of[j], LIVE] > 0:
             if n_refusals >= MANY:
@@ -223,7 +246,7 @@ def search(
                 if still_refused(refused, leaf, key, leaf_of[s], leaf_of[j]):
                     continue
         at, to = (s, j) if after else (j, s)
-        lowest[at], nearest[at], nearest_ident[at] = distance[j], to, ident[to]
+        lowest[at], nearest[at], nearest_ident[at] = distance[k], to, ident[to]
 
 
 @jit
@@ -276,6 +299,7 @@ def agglomerate(
     nearest_ident = np.full(n, -1, np.int64)
     lowest = np.full(n, np.inf)
     distance = np.empty(n)
+    slots, column, n_columns = np.arange(n), np.arange(n), n
     price = np.zeros(n)
     n_done = 0
     while n_done < n - 1:
@@ -307,7 +331,7 @@ def agglomerate(
                     n_no[y] += 1
                     looked_at = int(x)
         if looked_at < 0:
-            d = distance_between(points, square, linkage, size, x, y)
+            d = distance_between(points, square, linkage, size, column, x, y)
             heights[n_done] = np.sqrt(d) if linkage in (CENTROID, WARD) else d
             children[n_done, 0] = min(ident[x], ident[y])
             children[n_done, 1] = max(ident[x], ident[y])
@@ -315,7 +339,7 @@ def agglomerate(
                 add_prices(links, link_weight, link_head, home, x, 1, price)
                 broken[n_done] = price[y]
                 add_prices(links, link_weight, link_head, home, x, -1, price)
-            join(points, square, linkage, size, alive, x, y)
+            join(points, square, linkage, size, alive, column, x, y)
             home[x] = y
             join_links(links, link_head, x, y)
             ident[y] = n + n_done
@@ -335,15 +359,22 @@ def agglomerate(
         # A row that is out of date is searched again. A new cluster may also be nearer to earlier
         # ones than what they had.
         s = looked_at
-        start = 0 if s == y else s + 1
-        distances_from(points, square, linkage, size, s, start, distance)
+        if 4 * (n - n_done) < 3 * n_columns:
+            n_columns = close_up(points, slots, column, alive, n_columns)
+        start = 0 if s == y else column[s] + 1
+        distances_from(
+            points, square, linkage, size, slots, column, s, start, n_columns, distance
+        )
         if link_head[s, 0] >= 0:
             add_prices(links, link_weight, link_head, home, s, 1, price)
-            distance += price
+            for k in range(start, n_columns):
+                distance[k] += price[slots[k]]
             add_prices(links, link_weight, link_head, home, s, -1, price)
         search(
             distance,
+            slots,
             start,
+            n_columns,
             s,
             alive,
             ident,

@@ -22,7 +22,7 @@ Clusters named by no live triplet are free to merge and need not be in the tree 
 
 State, plain integer arrays with named columns:
 
-    node      (2 l + 2, 22)       nodes; the first l are the leaves at the start, then the root
+    node      (2 l + 2, 24)       nodes; the first l are the leaves at the start, then the root
     leaf      (l, 8)              clusters, as a union-find forest over those at the start; a second
                                   one tells which leaf is gone into which
     row       (m + l, 14)         triplets, then links; each is listed at its home node, and a
@@ -39,11 +39,11 @@ import numpy as np
 
 from conclust._kernels._jit import jit
 
-UP, CHILD, NEXT, PREV, N_CHILDREN, STATE, LEAF = range(7)
-CELL, N_CELLS, ROW, TAG, STAMP, VIA, ANSWER = range(7, 14)
-UNIT, N_UNITS, TOUCHED, FUSED, SEEN, HOLDER, MEMBER = range(14, 21)  # of one level of a test
-UNDER = 21
-N_NODE_COLUMNS = 22
+# What is read on the way up comes first, to lie in one cache line.
+UP, STATE, SEEN, HOLDER, MEMBER, STAMP, VIA, UNDER = range(8)
+CHILD, NEXT, PREV, N_CHILDREN, LEAF, ANSWER, TAG = range(8, 15)
+CELL, N_CELLS, ROW, UNIT, N_UNITS, TOUCHED, FUSED = range(15, 22)
+N_NODE_COLUMNS = 24
 LAZY, EXPANDED, IS_LEAF = 0, 1, 2
 GONE = -2
 
