@@ -169,7 +169,7 @@ def note(no, no_head, s, j, witness):
 @jit
 def inherit(no, no_head, home, leaf_of, leaf, refused, clock, x, y):
     """What cluster x was refused is refused to y, which it has joined."""
-    entry, last = no_head[x], -1
+    entry = no_head[x]
     no_head[x] = -1
     while entry >= 0:
         after = no[entry, 2]
@@ -362,9 +362,7 @@ def agglomerate(
         if 4 * (n - n_done) < 3 * n_columns:
             n_columns = close_up(points, slots, column, alive, n_columns)
         start = 0 if s == y else column[s] + 1
-        distances_from(
-            points, square, linkage, size, slots, column, s, start, n_columns, distance
-        )
+        distances_from(points, square, linkage, size, slots, column, s, start, n_columns, distance)
         if link_head[s, 0] >= 0:
             add_prices(links, link_weight, link_head, home, s, 1, price)
             for k in range(start, n_columns):

@@ -31,8 +31,8 @@ State, plain integer arrays with named columns:
     free      (2 l + 2,)          unused node numbers
     clock     (9,)                counters
     work      (2 l + m + 4, 5)    scratch
-    refused   (2^b, 2)            pairs of nodes or clusters known to be refused, a hash table; pairs
-                                  of clusters with a witness
+    refused   (2^b, 2)            pairs of nodes or clusters known to be refused, a hash table;
+                                  those of clusters with a witness
 """
 
 import numpy as np
