@@ -228,7 +228,10 @@ class ReCon(ClusterMixin, BaseEstimator):
             return constraints.repaired()
         conflicts = constraints.conflicts()
         if conflicts:
-            more = f" ({len(conflicts) - 1} more conflicts.)" if len(conflicts) > 1 else ""
+            more = ""
+            if len(conflicts) > 1:  # 100 of relative statements may not be all
+                least = "at least " if len(conflicts) >= 100 else ""
+                more = f" ({least}{len(conflicts) - 1} more conflicts.)"
             raise InconsistentConstraintsError(
                 f"The constraints contradict each other: {conflicts[0]}{more} "
                 "`constraints.conflicts()` lists them; drop one statement of each, or pass "
