@@ -1,12 +1,12 @@
 """Agglomerative clustering under triplets and cannot-links, on plain arrays.
 
-The generic algorithm of Müllner (2011): every cluster remembers the nearest cluster of a higher
-number that is not known to be refused, with a distance that is exact or too small. The smallest
-is looked up; if it is out of date, or the triplets turn out to refuse the pair, its row is
-searched again, otherwise the two merge. A refused pair stays refused as long as both clusters stay
-as they are, so the remembered distances remain lower bounds. It stays refused even when they grow,
-until one of them takes in a sample that the refusal names, the witness; so a new cluster inherits
-what its two parts were refused.
+The generic algorithm of Müllner (2011): every cluster remembers a few nearest clusters of a higher
+number that are not known to be refused, with distances that are exact or too small. The smallest
+is looked up; if it is out of date, or the triplets turn out to refuse the pair, the next one takes
+its place, or its row is searched again when there is none; otherwise the two merge. A refused pair
+stays refused as long as both clusters stay as they are, so the remembered distances remain lower
+bounds. It stays refused even when they grow, until one of them takes in a sample that the refusal
+names, the witness; so a new cluster inherits what its two parts were refused.
 """
 
 import numpy as np
@@ -22,6 +22,7 @@ surely_not, mark_open = live_tree.surely_not, live_tree.mark_open
 OPEN, N_STAMPS = live_tree.OPEN, live_tree.N_STAMPS
 
 MANY = 32
+N_NEAREST = 6  # remembered by each cluster
 FIRST_LIST = 1024
 pair_key, slot_of, refuse = live_tree.pair_key, live_tree.slot_of, live_tree.refuse
 roomy, is_outside = live_tree.roomy, live_tree.is_outside
@@ -192,6 +193,53 @@ def still_refused(refused, leaf, key, x, y):
 
 
 @jit
+def offer(best, nearest, count, bound, at, d, to, ident):
+    """Enter a cluster into the list of cluster `at`, if it is among the nearest.
+
+    best      (n, N_NEAREST) float64    in/out   distances, smallest first, ties by number
+    nearest   (n, N_NEAREST, 2) int64   in/out   clusters and their identity at the time
+    count     (n,) int64                in/out   length of each list
+    bound     (n,) float64              in/out   no cluster left out is nearer; infinite: none is
+
+    The first one is displaced by what is strictly nearer only.
+    """
+    p = count[at]
+    while p > 0 and (
+        d < best[at, p - 1] or (p > 1 and d == best[at, p - 1] and to < nearest[at, p - 1, 0])
+    ):
+        p -= 1
+    if p == count[at] and (p == N_NEAREST or bound[at] < np.inf):
+        bound[at] = min(bound[at], best[at, p - 1])
+        return
+    if count[at] < N_NEAREST:
+        count[at] += 1
+    else:
+        bound[at] = best[at, N_NEAREST - 2] if p < N_NEAREST - 1 else d
+    last = count[at] - 1
+    while last > p:
+        best[at, last] = best[at, last - 1]
+        nearest[at, last] = nearest[at, last - 1]
+        last -= 1
+    best[at, p], nearest[at, p, 0], nearest[at, p, 1] = d, to, ident
+    # One that was the first goes where it belongs among equals.
+    q = 1
+    while p == 0 and q + 1 < count[at] and best[at, q] == best[at, q + 1]:
+        if nearest[at, q, 0] > nearest[at, q + 1, 0]:
+            for side in range(2):
+                v, w = nearest[at, q, side], nearest[at, q + 1, side]
+                nearest[at, q, side], nearest[at, q + 1, side] = w, v
+        q += 1
+
+
+@jit
+def drop_first(best, nearest, count, at):
+    for p in range(1, count[at]):
+        best[at, p - 1] = best[at, p]
+        nearest[at, p - 1] = nearest[at, p]
+    count[at] -= 1
+
+
+@jit
 def search(
     distance,
     slots,
@@ -210,18 +258,20 @@ def search(
     work,
     refused,
     lowest,
+    best,
     nearest,
-    nearest_ident,
+    count,
+    bound,
 ):
-    """Find the nearest cluster after s that is not known to be refused; tell those before about s.
+    """List the nearest clusters after s that are not known to be refused; tell those before of s.
 
     distance   (n,) float64   in       of cluster s to those in columns start, …, stop - 1
-    lowest, nearest, nearest_ident     what each cluster remembers
-             (n,)             in/out
+    lowest     (n,) float64   in/out   the first distance in each list
+    best … bound              in/out   what each cluster remembers, see `offer`
 
     After MANY refusals in a row of questions about s, all are answered at once.
     """
-    lowest[s] = np.inf
+    lowest[s], bound[s], count[s] = np.inf, np.inf, 0
     constrained = leaf_of[s] >= 0 and leaf[leaf_of[s], LIVE] > 0
     if constrained:
         stamp(node, leaf, clock, leaf_of[s])
@@ -230,7 +280,7 @@ def search(
     for k in range(start, stop):
         j = slots[k]
         after = j > s
-        if not (distance[k] < lowest[s if after else j] and alive[j]) or j == s:
+        if distance[k] > bound[s if after else j] or not alive[j] or j == s:
             continue
         if constrained and leaf_of[j] >= 0 and leaf[leaf_of[j], LIVE] > 0:
             if n_refusals >= MANY:
@@ -246,7 +296,8 @@ def search(
                 if still_refused(refused, leaf, key, leaf_of[s], leaf_of[j]):
                     continue
         at, to = (s, j) if after else (j, s)
-        lowest[at], nearest[at], nearest_ident[at] = distance[k], to, ident[to]
+        offer(best, nearest, count, bound, at, distance[k], to, ident[to])
+        lowest[at] = best[at, 0]
 
 
 @jit
@@ -295,9 +346,11 @@ def agglomerate(
     no = np.zeros((FIRST_LIST, 3), np.int64)
     no_head = np.full(n, -1, np.int64)
     n_no = np.zeros(n, np.int64)
-    nearest = np.full(n, -1, np.int64)
-    nearest_ident = np.full(n, -1, np.int64)
     lowest = np.full(n, np.inf)
+    best = np.empty((n, N_NEAREST))
+    nearest = np.full((n, N_NEAREST, 2), -1, np.int64)
+    count = np.zeros(n, np.int64)
+    bound = np.full(n, -1.0)
     distance = np.empty(n)
     slots, column, n_columns = np.arange(n), np.arange(n), n
     price = np.zeros(n)
@@ -313,23 +366,28 @@ def agglomerate(
         else:
             if n_done == len(forced) and lowest.min() == np.inf:
                 for s in range(n - 1):
-                    nearest[s] = s + 1
                     lowest[s] = -1.0 if alive[s] else np.inf
             x = np.argmin(lowest)
             if lowest[x] == np.inf:
                 return n_done
-            y = nearest[x]
-            if not alive[y] or ident[y] != nearest_ident[x]:
-                looked_at = int(x)
-            else:
+            y = nearest[x, 0, 0] if count[x] > 0 else -1
+            fits = y >= 0 and alive[y] and ident[y] == nearest[x, 0, 1]
+            if fits:
                 if leaf_of[x] >= 0:
                     stamp(node, leaf, clock, leaf_of[x])
-                if not allowed(
+                fits = allowed(
                     leaf_of, no, no_head, node, leaf, row, free, clock, work, refused, x, y
-                ):
+                )
+                if not fits:
                     n_no[x] += 1
                     n_no[y] += 1
-                    looked_at = int(x)
+            if not fits:
+                if count[x] > 1:
+                    drop_first(best, nearest, count, x)
+                    lowest[x] = best[x, 0]
+                    continue
+                y = -1
+                looked_at = int(x)
         if looked_at < 0:
             d = distance_between(points, square, linkage, size, column, x, y)
             heights[n_done] = np.sqrt(d) if linkage in (CENTROID, WARD) else d
@@ -386,7 +444,9 @@ def agglomerate(
             work,
             refused,
             lowest,
+            best,
             nearest,
-            nearest_ident,
+            count,
+            bound,
         )
     return n_done
