@@ -173,13 +173,15 @@ def leading_vectors(
 ) -> Embedding:
     """Eigenvectors of the normalised affinity's largest eigenvalues, and those with the next one.
 
-    On a sparse affinity the eigenvectors of eigenvalue 1 are known from the connected components;
-    Lanczos iterations, which find only one of them, look for the rest.
+    On a sparse affinity the eigenvectors of eigenvalue 1 are known from the connected components,
+    and with regularization there is one; Lanczos iterations look for the rest.
     """
     matrix = normalise(affinity, normalization, regularization)
     n = affinity.shape[0]
     wanted = min(n_components + 1, n)
-    if not sp.issparse(affinity) or n <= max(SMALL_N, 3 * wanted):
+    # Where all pairs count but none is lifted by the constant, eigenvalues crowd at 1: no Lanczos.
+    dense = not sp.issparse(affinity) and not matrix.r.any()
+    if dense or n <= max(SMALL_N, 3 * wanted):
         values, vectors = scipy.linalg.eigh(matrix.toarray(), subset_by_index=(n - wanted, n - 1))
     else:
         if matrix.r.any():  # one component: everything is connected
