@@ -379,7 +379,8 @@ def noise(table: pd.DataFrame) -> Any:
 
 
 NOTES = f"""
-Features are raw. Figure 2 has up to n random triplets, Figure 4 shares of the (k − 1)(n − k)
+Features are raw; sizes are those of Table 1, but that Transfusion has 4 features (5 with the
+class). Figure 2 has up to n random triplets, Figure 4 shares of the (k − 1)(n − k)
 informative ones. Draws: {N_DRAWS} on the four small sets as in the paper; on Letters-IJLT and
 Digits-389 {N_DRAWS} of ReCon + Euclidean with random triplets (Figures 3 and 5) and {N_LARGE} of
 all else, {N_MANY} on the two sets of 3000 rows and all classes: more would only take time. The
