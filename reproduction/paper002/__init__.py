@@ -217,11 +217,11 @@ def curves(dataset: str, numbers: tuple[int, int] | None = None) -> Callable[[pd
 
 NOTES = """
 Wedges are ours (60 + 200 points, `make_wedges`), since the paper's points are not published; "MONK"
-is read as MONK-1, all 432 rows, features as they are coded. λ = 10. Each of the 100 trials, as many as in
-the paper, draws statements and one random start; generalized k-means starts from the clusters that COP k-means finds
-from there, EM likewise. `both` draws half of each kind. Covariances are regularised (3 rows per
-feature of the overall variance), updates are the corrected ones, and all placements keep every
-statement, so that no trial is lost to a failed start.
+is read as MONK-1, all 432 rows, features as they are coded. λ = 10. Each of the 100 trials, as many
+as in the paper, draws statements and one random start; generalized k-means starts from the clusters
+that COP k-means finds from there, EM likewise. `both` draws half of each kind. Covariances are
+regularised (3 rows per feature of the overall variance), updates are the corrected ones, and all
+placements keep every statement, so that no trial is lost to a failed start.
 
 The criterion D(x, v; S) − λα has no log-determinant: the distances of all rows add up to about n·p
 for *any* partition, and only "one big cluster" is left to gain by. A single cannot-link forbids the

@@ -429,7 +429,8 @@ Single link is cut into branches of at least n / (10 k) rows (`_slink.py`): a pl
 singletons and cannot be boosted. BoostCluster has `selection="paper"` and the paper's s: 3 on
 scale, 10 on handwrittendigit, 5 elsewhere. SSKK has the price n / (k |S|) and batch steps only,
 MPCKmeans the published price 1. SpectralLearn has the defaults of conclust; its published form,
-"(additive)", cuts single rows off on several sets even without constraints. "(ours)": the defaults of conclust.
+"(additive)", cuts single rows off on several sets even without constraints. "(ours)": the defaults
+of conclust.
 
 What was decided after a first look at the table: SpectralLearn was first run in its published form,
 MPCKmeans with our default price, and "on most data sets" was first read as "on all". The defaults

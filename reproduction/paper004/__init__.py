@@ -380,17 +380,17 @@ def noise(table: pd.DataFrame) -> Any:
 
 NOTES = f"""
 Features are raw; sizes are those of Table 1, but that Transfusion has 4 features (5 with the
-class). Figure 2 has up to n random triplets, Figure 4 shares of the (k − 1)(n − k)
-informative ones. Draws: {N_DRAWS} on the four small sets as in the paper; on Letters-IJLT and
-Digits-389 {N_DRAWS} of ReCon + Euclidean with random triplets (Figures 3 and 5) and {N_LARGE} of
-all else, {N_MANY} on the two sets of 3000 rows and all classes: more would only take time. The
-paper's average of "multiple runs" in Figure 4 is not a number. Without triplets ReCon has nothing
-to draw and is run once. ReCon cuts by constraints with `min_branch_size="auto"`; "ReCon, last
-merges" is the plain cut of the last k − 1 merges. The paper does not give its branch size.
-SVM-Metric is `RelativeMetric` (C = 1, A = I). Noise is ours: flipped triplets,
-`on_conflict="repair"`, {N_NOISE} draws, bars of one standard deviation; `n_dropped` in the table is
-what the repair left out. With n triplets nothing can be repaired, since wrong ones contradict
-nothing. Times are CPU seconds of one core of a busy machine (the paper: 2.6 GHz, 50 runs).
+class). Figure 2 has up to n random triplets, Figure 4 shares of the (k − 1)(n − k) informative
+ones. Draws: {N_DRAWS} on the four small sets as in the paper; on Letters-IJLT and Digits-389
+{N_DRAWS} of ReCon + Euclidean with random triplets (Figures 3 and 5) and {N_LARGE} of all else,
+{N_MANY} on the two sets of 3000 rows and all classes: more would only take time. The paper's
+average of "multiple runs" in Figure 4 is not a number. Without triplets ReCon has nothing to draw
+and is run once. ReCon cuts by constraints with `min_branch_size="auto"`; "ReCon, last merges" is
+the plain cut of the last k − 1 merges. The paper does not give its branch size. SVM-Metric is
+`RelativeMetric` (C = 1, A = I). Noise is ours: flipped triplets, `on_conflict="repair"`, {N_NOISE}
+draws, bars of one standard deviation; `n_dropped` in the table is what the repair left out. With n
+triplets nothing can be repaired, since wrong ones contradict nothing. Times are CPU seconds of one
+core of a busy machine (the paper: 2.6 GHz, 50 runs).
 """
 
 PROTOCOL = Protocol(
