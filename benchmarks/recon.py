@@ -1,7 +1,10 @@
-"""ReCon against scipy's unconstrained centroid linkage: ``python benchmarks/recon.py [part ...]``.
+"""ReCon, and what statements say together: ``python benchmarks/recon.py [part ...]``.
 
-Parts: papers (Letters-IJLT and Digits-389), growth (with n), hard (triplets of a random binary tree
-that has nothing to do with the data). Needs CONCLUST_DATA for the first and the last.
+Speed, against scipy's unconstrained centroid linkage: papers (Letters-IJLT and Digits-389), growth
+and large (with n), blurred (classes that overlap), hard (triplets of a random binary tree that has
+nothing to do with the data). Quality: accuracy (the six data sets of paper 004), pairs (must-links
+and cannot-links), repair (flipped triplets found), wrong (flipped triplets obeyed). All but growth,
+large and blurred need CONCLUST_DATA.
 """
 
 import sys
@@ -12,9 +15,9 @@ from scipy.cluster.hierarchy import linkage
 from sklearn.datasets import make_blobs
 
 from _measure import measure, print_table
-from conclust import Constraints, ReCon, datasets, sample_constraints
+from conclust import Constraints, ReCon, datasets, pairwise_f1, sample_constraints
 
-HEADER = ("data", "n", "triplets", "seconds", "x scipy", "peak MB", "full tests")
+SPEED = ("data", "n", "triplets", "seconds", "x scipy", "peak MB", "full tests")
 
 
 def table(name):
@@ -107,20 +110,23 @@ def papers():
 
 def growth():
     yield from rows_of("blobs", [(random_triplets, blobs, 3000, m) for m in (0, 3000)])
-    cases = [(random_triplets, blurred, 3000, m) for m in (1000, 3000)]
-    yield from rows_of("blurred", cases, repeats=1)
     yield from rows_of("blobs", [(random_triplets, blobs, 10_000, 10_000)], repeats=1)
-    n = 20_000
-    ours = measure(random_triplets, recon, blobs, n, n, repeats=0)
-    yield (
-        "blobs",
-        n,
-        f"random_triplets {n}",
-        f"{ours.seconds:.2f}",
-        "",
-        f"{ours.megabytes:.0f}",
-        ours.result,
-    )
+
+
+def large():
+    yield alone(blobs, 20_000)
+
+
+def overlapping():
+    yield from rows_of("blurred", [(random_triplets, blurred, 3000, m) for m in (1000, 3000, 9000)])
+    yield alone(blurred, 10_000)
+
+
+def alone(source, n):
+    """ReCon only: at this size scipy takes long and much memory."""
+    ours = measure(random_triplets, recon, source, n, n, repeats=0)
+    took, peak = f"{ours.seconds:.2f}", f"{ours.megabytes:.0f}"
+    return (source.__name__, n, f"random_triplets {n}", took, "", peak, ours.result)
 
 
 def hard():
@@ -128,9 +134,100 @@ def hard():
     yield from rows_of("letters_ijlt", cases)
 
 
+SETS = ("iris", "wine", "ionosphere", "transfusion", "digits389", "letters_ijlt")
+DRAWS = range(10)
+
+
+def accuracy():
+    """Pairwise F-measure with n random triplets, the hierarchy cut in three ways."""
+    for name in SETS:
+        X, y = table(name)
+        k = len(np.unique(y))
+
+        def f(known, y=y, k=k, X=X):
+            model = ReCon(n_clusters=None).fit(X, constraints=known)
+            for by, size in (("constraints", "auto"), ("constraints", 1), ("order", "auto")):
+                yield pairwise_f1(y, model.set_params(cut_by=by, min_branch_size=size).cut(k))
+
+        draws = [
+            list(f(sample_constraints(y, n_relative=len(y), random_state=draw))) for draw in DRAWS
+        ]
+        default, plain, order = (f"{value:.2f}" for value in np.mean(draws, axis=0))
+        spread = f"{np.std(draws, axis=0)[0]:.2f}"
+        none, full = (f"{next(f(known)):.2f}" for known in (None, Constraints.from_hierarchy(y)))
+        yield (name, none, default, spread, plain, order, full)
+
+
+def pairs():
+    """Cannot-links kept, and F, with n random pairs, without and with n/2 triplets."""
+    for name in SETS[:3]:
+        X, y = table(name)
+        row = [name]
+        for n_relative in (0, len(y) // 2):
+            found = []
+            for draw in DRAWS:
+                known = sample_constraints(y, len(y), n_relative=n_relative, random_state=draw)
+                labels = ReCon(n_clusters=len(np.unique(y))).fit(X, constraints=known).labels_
+                kept = known.satisfied(labels)[known.kinds == "cannot-link"].mean()
+                found.append((kept, pairwise_f1(y, labels)))
+            kept, f = np.mean(found, axis=0)
+            row += [f"{kept:.1%}", f"{f:.2f}"]
+        yield tuple(row)
+
+
+def repair():
+    """How many of the triplets that `repaired` drops are flipped ones."""
+    for name, cases in (
+        ("transfusion", ((2, 0.05), (5, 0.05), (5, 0.2))),
+        ("digits389", ((2, 0.05), (5, 0.05), (5, 0.2))),
+    ):
+        _, y = table(name)
+        for share, noise in cases:
+            known = sample_constraints(y, n_relative=share * len(y), noise=noise, random_state=0)
+            began = time.perf_counter()
+            dropped = known.repaired().dropped
+            took = time.perf_counter() - began
+            flipped = (int(c.provenance["flipped"].sum()) for c in (known, dropped))
+            yield (name, len(known), next(flipped), len(dropped), next(flipped), f"{took:.1f}")
+
+
+def wrong():
+    """What flipped triplets do when there are too few statements for them to contradict any."""
+    for name in SETS[:4]:
+        X, y = table(name)
+        row = [name]
+        for noise in (0.0, 0.05, 0.2):
+            found = []
+            for draw in DRAWS:
+                known = sample_constraints(y, n_relative=len(y), noise=noise, random_state=draw)
+                model = ReCon(n_clusters=len(np.unique(y)), on_conflict="repair")
+                model.fit(X, constraints=known)
+                found.append((pairwise_f1(y, model.labels_), len(model.dropped_)))
+            row += [f"{np.mean(found, axis=0)[0]:.2f}", f"{np.mean(found, axis=0)[1]:.1f}"]
+        yield tuple(row)
+
+
+PARTS = {
+    "papers": (papers, SPEED),
+    "growth": (growth, SPEED),
+    "large": (large, SPEED),
+    "blurred": (overlapping, SPEED),
+    "hard": (hard, SPEED),
+    "accuracy": (
+        accuracy,
+        ("data", "none", "n random", "spread", "plain cut", "order", "informative"),
+    ),
+    "pairs": (pairs, ("data", "kept", "F", "with triplets: kept", "F")),
+    "repair": (repair, ("data", "triplets", "flipped", "dropped", "of these flipped", "seconds")),
+    "wrong": (
+        wrong,
+        ("data", "F", "dropped", "5 % flipped: F", "dropped", "20 %: F", "dropped"),
+    ),
+}
+
 if __name__ == "__main__":
-    parts = {"papers": papers, "growth": growth, "hard": hard}
-    print_table(HEADER, [])
-    for name in sys.argv[1:] or parts:
-        for row in parts[name]():
+    for name in sys.argv[1:] or PARTS:
+        part, header = PARTS[name]
+        print_table(header, [])
+        for row in part():
             print("| " + " | ".join(map(str, row)) + " |", flush=True)

@@ -125,6 +125,14 @@ def test_a_conflict_is_told_in_sentences_with_ids():
     )
 
 
+def test_at_most_so_many_conflicts_are_listed():
+    start = 3 * np.arange(120)[:, None]
+    known = Constraints(relative=np.concatenate([start + [0, 1, 2], start + [0, 2, 1]]))
+    assert len(known.conflicts()) == 100
+    assert len(known.conflicts(max_relative=3)) == 3
+    assert len(known.conflicts(max_relative=None)) == 120
+
+
 def test_must_links_carry_a_conflict():
     # 0-4 belong together; 01|2 and 42|1 then say 01|2 and 02|1 of the group.
     known = Constraints([(0, 4)], relative=[(0, 1, 2), (4, 2, 1), (5, 6, 7)])

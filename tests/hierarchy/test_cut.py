@@ -6,9 +6,9 @@ from scipy.cluster.hierarchy import fcluster
 from scipy.cluster.hierarchy import linkage as scipy_linkage
 from sklearn.metrics import adjusted_rand_score
 
-from conclust import Constraints, ReCon
+from conclust import Constraints, ReCon, sample_constraints
 from conclust._kernels import cut as kernel
-from conclust.hierarchy._cut import Statements, auto_size, gains
+from conclust.hierarchy._cut import Statements, _by_piece, auto_size, gains
 from tests.hierarchy.test_linkage import random_tree_triplets
 from tests.oracles import constraints as pair_oracle
 from tests.oracles import hierarchy as oracle
@@ -134,3 +134,58 @@ def test_settle_ends_with_no_broken_triplet(compiled):
     assert settle(rows, starts, entry // 3, labels, 3, 500) == 0
     a, b, c = labels[rows].T
     assert (((c != a) & (c != b)) | ((c == a) & (c == b))).all()
+
+
+def test_a_small_class_is_found_when_statements_ask_for_it():
+    # A class of 20 out of 840 samples is smaller than what counts as an outlier otherwise.
+    rng = np.random.RandomState(0)
+    y = np.repeat(np.arange(5), [400, 300, 80, 40, 20])
+    X = rng.normal(size=(840, 2)) + rng.normal(size=(5, 2))[y]
+    labels = ReCon(n_clusters=5).fit(X, constraints=Constraints.from_hierarchy(y)).labels_
+    assert adjusted_rand_score(labels, y) == 1
+
+
+@settings(max_examples=25)
+@given(seed=st.integers(0, 10**6), n_must=st.integers(0, 4), n_relative=st.integers(0, 20))
+def test_no_branch_can_move_to_break_fewer_cannot_links(seed, n_must, n_relative):
+    rng = np.random.RandomState(seed)
+    n = 30
+    y = rng.permutation(np.arange(n) % 3)
+    X = rng.normal(size=(n, 2))
+    known = sample_constraints(
+        y, 2 * n, n_must_link=n_must, n_relative=n_relative, random_state=seed
+    )
+    model = ReCon(n_clusters=3).fit(X, constraints=known)
+    labels, top = model.labels_, int(np.argmax(model._tree.broken > 0))
+    if n - top <= 3:
+        return
+    hard = [s for s in known if s.kind != "cannot-link"]
+    soft = [s for s in known if s.kind == "cannot-link"]
+
+    def broken(labels):
+        return sum(not pair_oracle.holds(s, labels) for s in soft)
+
+    assert all(pair_oracle.holds(s, labels) for s in hard)
+    for branch in oracle.members_of(model.children_)[: n + top]:
+        for label in range(3):
+            other = labels.copy()
+            other[list(branch)] = label
+            fine = len(set(labels[list(branch)])) == 1 and len(np.unique(other)) == 3
+            if fine and all(pair_oracle.holds(s, other) for s in hard):
+                assert broken(other) >= broken(labels)
+
+
+def test_branches_move_the_same_without_compilation():
+    rng = np.random.RandomState(0)
+    n = 40
+    children = scipy_linkage(rng.normal(size=(n, 2)), "average")[:, :2].astype(np.int64)
+    links = np.array([rng.permutation(n)[:2] for _ in range(60)])
+    rows = random_tree_triplets(rng, n, 0.3)
+    lists = [_by_piece(links, n), _by_piece(rows, n)]
+    far = rng.uniform(size=(3, 3))
+    found = []
+    for move_branches in (kernel.move_branches, kernel.move_branches.py_func):
+        labels = np.random.RandomState(1).randint(3, size=n)
+        move_branches(children, 3, 5, links, np.ones(60), *lists[0], rows, *lists[1], far, labels)
+        found.append(labels)
+    np.testing.assert_array_equal(*found)

@@ -77,6 +77,31 @@ def test_the_merges_with_triplets_of_classes(seed):
     assert merges_of(model.children_) == [sorted([a, b]) for a, b, _ in expected]
 
 
+@pytest.mark.parametrize("seed", range(6))
+def test_the_merges_when_few_samples_are_named(seed):
+    # Check that what is remembered about nodes and about clusters is kept apart: there are many
+    # more clusters than nodes here.
+    rng = np.random.RandomState(seed)
+    X = rng.normal(size=(48, 3))
+    named = rng.permutation(48)[:14]
+    triplets = named[random_tree_triplets(rng, 14, 0.7)]
+    model = ReCon(n_clusters=None).fit(X, constraints=Constraints(relative=triplets))
+    expected = oracle.recon(oracle.cluster_distance("centroid", X=X), 48, triplets)
+    assert merges_of(model.children_) == [sorted([a, b]) for a, b, _ in expected]
+
+
+@pytest.mark.parametrize("seed", range(6))
+def test_the_merges_when_classes_overlap(seed):
+    # Check deep trees with many refusals, which are inherited as clusters grow.
+    rng = np.random.RandomState(seed)
+    y = rng.permutation(np.arange(30) % 5)
+    X = rng.normal(size=(30, 3))
+    known = sample_constraints(y, n_relative=30, random_state=seed)
+    model = ReCon(n_clusters=None).fit(X, constraints=known)
+    expected = oracle.recon(oracle.cluster_distance("centroid", X=X), 30, known.relative)
+    assert merges_of(model.children_) == [sorted([a, b]) for a, b, _ in expected]
+
+
 @settings(max_examples=40)
 @given(seed=st.integers(0, 10**6), n=st.integers(4, 10))
 def test_cannot_links_come_last(seed, n):

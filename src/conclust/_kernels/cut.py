@@ -147,6 +147,96 @@ def pieces(children, split, piece):
 
 
 @jit
+def move_branches(
+    children, n_forced, top, links, weight, link_starts, link_of, rows, starts, row_of, far, labels
+):
+    """Move branches to other clusters as long as that breaks less weight of cannot-links.
+
+    children        (n-1, 2) int64     in
+    n_forced, top            int       in       merges before n_forced are never undone; those
+                                                before top break no cannot-link
+    links, weight   (l, 2), (l,)       in       cannot-links
+    link_starts, link_of               in       the links of each sample
+    rows            (m, 3)   int64     in       triplets, which are not broken either
+    starts, row_of                     in       the triplets of each sample
+    far             (k, k)   float64   in       between clusters: the nearest one takes a branch
+    labels          (n,)     int64     in/out   no cluster is emptied
+
+    Larger branches first, sweep after sweep, until nothing moves.
+    """
+    n, k = len(labels), len(far)
+    n_nodes = n + top
+    parent = np.full(n_nodes, -1, np.int64)
+    size = np.ones(n_nodes, np.int64)
+    for v in range(top):
+        for side in range(2):
+            parent[children[v, side]] = n + v
+        size[n + v] = size[children[v, 0]] + size[children[v, 1]]
+    # The samples of a branch are a range of `order`.
+    first, order = np.empty(n_nodes, np.int64), np.empty(n, np.int64)
+    at = 0
+    for v in range(n_nodes - 1, -1, -1):
+        if parent[v] < 0:
+            first[v] = at
+            at += size[v]
+        if v >= n:
+            a, b = children[v - n]
+            first[a], first[b] = first[v], first[v] + size[a]
+        else:
+            order[first[v]] = v
+    held = np.bincount(labels, minlength=k)
+    cost, broken = np.empty(k), np.empty(n_nodes)
+    moved = True
+    while moved:
+        moved = False
+        broken[:] = 0.0
+        for e in range(len(links)):
+            if labels[links[e, 0]] == labels[links[e, 1]]:
+                broken[links[e, 0]] += weight[e]
+                broken[links[e, 1]] += weight[e]
+        for v in range(n_nodes):
+            if parent[v] >= 0:
+                broken[parent[v]] += broken[v]
+        for v in range(n_nodes - 1, -1, -1):
+            in_group = 0 <= parent[v] < n + n_forced
+            old = labels[order[first[v]]]
+            if broken[v] == 0 or in_group or held[old] == size[v]:
+                continue
+            cost[:] = 0.0
+            whole = True
+            for at in range(first[v], first[v] + size[v]):
+                i = order[at]
+                whole = whole and labels[i] == old
+                for e in link_of[link_starts[i] : link_starts[i + 1]]:
+                    cost[labels[links[e, 0] + links[e, 1] - i]] += weight[e]
+            while whole:
+                new = old
+                for c in range(k):
+                    if cost[c] < cost[new] - 1e-9 or (
+                        new != old and cost[c] <= cost[new] and far[old, c] < far[old, new]
+                    ):
+                        new = c
+                if new == old:
+                    break
+                for at in range(first[v], first[v] + size[v]):
+                    labels[order[at]] = new
+                for at in range(first[v], first[v] + size[v]):
+                    i = order[at]
+                    for r in row_of[starts[i] : starts[i + 1]]:
+                        a, b, c = rows[r]
+                        whole = whole and not is_broken(labels[a], labels[b], labels[c])
+                if whole:
+                    held[old] -= size[v]
+                    held[new] += size[v]
+                    moved = True
+                    break
+                for at in range(first[v], first[v] + size[v]):
+                    labels[order[at]] = old
+                cost[new] = np.inf
+                whole = True
+
+
+@jit
 def cluster_sizes(children, size):
     """Count the samples in each cluster.
 

@@ -10,43 +10,55 @@ hold them:
   the merged set is the old one with the two paths below u zipped together;
 * otherwise BUILD on P ∪ Q alone decides.
 
-A node is expanded into its parts when a question first lies inside it. Clusters named by no live
-triplet are free to merge and need not be in the tree at all.
+Work is put off until a question needs it. A lazy node stands for the BUILD tree of all leaves below
+it, which is not worked out yet: its children, the members, are leaves or expanded nodes, right each
+for itself, and its rows are the triplets that go across them. A merge puts P and Q below one lazy
+node, with a link: a row that says that i and j, each still a leaf below its member, are one
+cluster. Expanding takes one level of the members away. Their children are the units; those that a
+row or a link puts together are the members of a lazy node one level down, all others stay as they
+are, with everything below. So a merge costs what it changes, not what lies below.
+
+Clusters named by no live triplet are free to merge and need not be in the tree at all.
 
 State, plain integer arrays with named columns:
 
-    node      (2 l + 2, 21)       nodes; the first l are the leaves at the start, then the root
-    leaf      (l, 9)              clusters, as a union-find forest over those at the start
-    row       (m, 14)             triplets; each is listed at its home node and, once decided there,
-                                  in one cell list at the child that holds a and b and one at the
-                                  child that holds c
+    node      (2 l + 2, 24)       nodes; the first l are the leaves at the start, then the root
+    leaf      (l, 8)              clusters, as a union-find forest over those at the start; a second
+                                  one tells which leaf is gone into which
+    row       (m + l, 14)         triplets, then links; each is listed at its home node, and a
+                                  triplet decided there in one cell list at the child that holds a
+                                  and b and one at the child that holds c
     free      (2 l + 2,)          unused node numbers
-    clock     (6,)                counters
+    clock     (9,)                counters
     work      (2 l + m + 4, 5)    scratch
-    refused   (2^b,)              pairs of nodes or clusters known to be refused, a hash table
+    refused   (2^b, 2)            pairs of nodes or clusters known to be refused, a hash table;
+                                  those of clusters with a witness
 """
 
 import numpy as np
 
 from conclust._kernels._jit import jit
 
-UP, CHILD, NEXT, PREV, N_CHILDREN, STATE, LEAF = range(7)
-CELL, N_CELLS, ROW, TAG, STAMP, VIA, ANSWER = range(7, 14)
-UNIT, N_UNITS, TOUCHED, FUSED, SEEN, HOLDER, MEMBER = range(14, 21)  # used by one test
-N_NODE_COLUMNS = 21
+# What is read on the way up comes first, to lie in one cache line.
+UP, STATE, SEEN, HOLDER, MEMBER, STAMP, VIA, UNDER = range(8)
+CHILD, NEXT, PREV, N_CHILDREN, LEAF, ANSWER, TAG = range(8, 15)
+CELL, N_CELLS, ROW, UNIT, N_UNITS, TOUCHED, FUSED = range(15, 22)
+N_NODE_COLUMNS = 24
 LAZY, EXPANDED, IS_LEAF = 0, 1, 2
+GONE = -2
 
-SET, NODE, LIVE, SIDE, LAST_SIDE, N_SIDES, PART, NUMBER, OPEN = range(9)
-N_LEAF_COLUMNS = 9
+SET, PLACE, NODE, LIVE, SIDE, LAST_SIDE, N_SIDES, OPEN = range(8)
+N_LEAF_COLUMNS = 8
 
 A, B, C, HOME, ROW_PREV, ROW_NEXT, CELL_0 = range(7)
 OWNER, CELL_PREV, CELL_NEXT = range(3)  # of the cell of a and b, then of the cell of c
 NEXT_SIDE = 12  # of a, then of b
 N_ROW_COLUMNS = 14
 
-N_FREE, N_TAGS, N_STAMPS, N_TESTS, N_TOUCHES, N_REFUSED = range(6)
+N_FREE, N_TAGS, N_STAMPS, N_TESTS, N_TOUCHES, N_REFUSED, N_LINKS, TOP_LAZY, WITNESS = range(9)
 
 FIRST_TABLE = 1024
+FIRST_TAG = 1 << 30  # tags of nodes are never numbers of clusters
 
 
 def new_state(triplets, n_leaves):
@@ -54,21 +66,22 @@ def new_state(triplets, n_leaves):
     n_nodes = 2 * n_leaves + 2
     node = np.full((n_nodes, N_NODE_COLUMNS), -1, dtype=np.int64)
     leaf = np.full((n_leaves, N_LEAF_COLUMNS), -1, dtype=np.int64)
-    row = np.full((len(triplets), N_ROW_COLUMNS), -1, dtype=np.int64)
-    row[:, :3] = triplets
+    row = np.full((len(triplets) + n_leaves, N_ROW_COLUMNS), -1, dtype=np.int64)
+    row[: len(triplets), :3] = triplets
     free = np.arange(n_nodes)
-    clock = np.zeros(6, dtype=np.int64)
+    clock = np.zeros(9, dtype=np.int64)
     work = np.empty((n_nodes + len(triplets) + 2, 5), dtype=np.int64)
-    refused = np.full(FIRST_TABLE, -1, dtype=np.int64)
-    fill(node, leaf, row, free, clock)
+    refused = np.full((FIRST_TABLE, 2), -1, dtype=np.int64)
+    fill(node, leaf, row, len(triplets), free, clock)
     return node, leaf, row, free, clock, work, refused
 
 
 @jit
-def fill(node, leaf, row, free, clock):
+def fill(node, leaf, row, n_triplets, free, clock):
     """Link up a fresh state."""
     n = len(leaf)
-    clock[N_TAGS] = 4 * n + 4  # tags of nodes never equal numbers of clusters
+    clock[N_LINKS] = n_triplets
+    clock[N_TAGS] = FIRST_TAG
     for at in range(len(free)):
         free[at] = len(free) - 1 - at
     clock[N_FREE] = len(free)
@@ -76,14 +89,14 @@ def fill(node, leaf, row, free, clock):
         v = new_node(node, free, clock)
         node[v, STATE] = IS_LEAF
         node[v, LEAF] = i
-        leaf[i, SET] = i
+        leaf[i, SET] = leaf[i, PLACE] = i
         leaf[i, NODE] = v
         leaf[i, LIVE] = 0
         leaf[i, N_SIDES] = 0
     root = new_node(node, free, clock)
     for i in range(n):
         add_child(node, root, i)
-    for r in range(len(row)):
+    for r in range(n_triplets):
         add_row(node, row, root, r)
         for side in range(3):
             leaf[row[r, side], LIVE] += 1
@@ -99,7 +112,7 @@ def new_node(node, free, clock):
     node[v, N_CHILDREN] = node[v, N_CELLS] = 0
     node[v, STATE] = LAZY
     node[v, LEAF] = node[v, CELL] = node[v, ROW] = node[v, STAMP] = -1
-    node[v, ANSWER] = node[v, TOUCHED] = node[v, SEEN] = node[v, MEMBER] = -1
+    node[v, ANSWER] = node[v, TOUCHED] = node[v, SEEN] = node[v, MEMBER] = node[v, UNDER] = -1
     retag(node, clock, v)
     return v
 
@@ -227,65 +240,12 @@ def cluster_of(leaf, i):
 
 
 @jit
-def part_of(leaf, i):
-    while leaf[i, PART] != i:
-        leaf[i, PART] = leaf[leaf[i, PART], PART]
-        i = leaf[i, PART]
-    return i
-
-
-@jit
-def expand(node, leaf, row, free, clock, work, v):
-    """Split a lazy node, all of whose children are leaves, into the parts of one BUILD level."""
-    node[v, STATE] = EXPANDED
-    if node[v, ROW] < 0:
-        return
-    n_leaves = 0
-    w = node[v, CHILD]
-    while w >= 0:
-        i = node[w, LEAF]
-        leaf[i, PART] = i
-        leaf[i, NUMBER] = -1
-        work[n_leaves, 0] = w
-        n_leaves += 1
-        w = node[w, NEXT]
-    n_rows = 0
-    r = node[v, ROW]
-    while r >= 0:
-        work[n_rows, 1] = r
-        n_rows += 1
-        p = part_of(leaf, cluster_of(leaf, row[r, A]))
-        q = part_of(leaf, cluster_of(leaf, row[r, B]))
-        if p != q:
-            leaf[p, PART] = q
-        r = row[r, ROW_NEXT]
-    # A part of two or more leaves becomes a node of its own.
-    for at in range(n_leaves):
-        w = work[at, 0]
-        i = node[w, LEAF]
-        p = part_of(leaf, i)
-        if p != i and leaf[p, NUMBER] < 0:
-            part = new_node(node, free, clock)
-            add_child(node, v, part)
-            leaf[p, NUMBER] = part
-    for at in range(n_leaves):
-        w = work[at, 0]
-        part = leaf[part_of(leaf, node[w, LEAF]), NUMBER]
-        if part >= 0:
-            remove_child(node, w)
-            add_child(node, part, w)
-    for at in range(n_rows):
-        r = work[at, 1]
-        p = part_of(leaf, cluster_of(leaf, row[r, A]))
-        c = cluster_of(leaf, row[r, C])
-        q = part_of(leaf, c)
-        if p == q:
-            remove_row(node, row, r)
-            add_row(node, row, leaf[p, NUMBER], r)
-        else:
-            side_of_c = leaf[q, NUMBER] if leaf[q, NUMBER] >= 0 else leaf[c, NODE]
-            add_cell(node, row, leaf[p, NUMBER], 2 * r)
-            add_cell(node, row, side_of_c, 2 * r + 1)
+def node_of(leaf, i):
+    """The leaf node of cluster i; where links are not yet settled, one of its leaf nodes."""
+    while leaf[i, PLACE] != i:
+        leaf[i, PLACE] = leaf[leaf[i, PLACE], PLACE]
+        i = leaf[i, PLACE]
+    return leaf[i, NODE]
 
 
 @jit
@@ -324,7 +284,7 @@ def unit_of(node, leaf, clock, i):
     The answer is left along the path, so that the questions of one level climb each path once.
     """
     now = clock[N_TOUCHES]
-    start = leaf[i, NODE]
+    start = node_of(leaf, i)
     v = start
     while node[v, SEEN] != now and node[v, MEMBER] != now and node[node[v, UP], MEMBER] != now:
         v = node[v, UP]
@@ -374,6 +334,19 @@ def in_part(node, clock, v, part):
 
 
 @jit
+def find_witness(leaf, row, clock, r, i, j):
+    """Name a sample of triplet r that is in neither of clusters i and j.
+
+    Where merging i and j gets BUILD stuck, whatever contains them gets it stuck as well as long as
+    something else is left there: merges contract a connected graph, which stays connected.
+    """
+    for side in (C, A, B):
+        if is_outside(leaf, row[r, side], i, j):
+            clock[WITNESS] = row[r, side]
+            return
+
+
+@jit
 def compatible(node, leaf, row, free, clock, work, p, q, i, j):
     """TestCompatibility of the paper on P ∪ Q: +1 yes, 0 no, -1 no for any pair of P × Q.
 
@@ -387,23 +360,25 @@ def compatible(node, leaf, row, free, clock, work, p, q, i, j):
     work[0, 2], work[1, 2] = p, q
     n_members, top = 2, True
     while n_rows:
+        for at in range(n_members):
+            if node[work[at, 2], STATE] == LAZY:
+                work[at, 2] = expand(node, leaf, row, free, clock, work, work[at, 2])
         clock[N_TOUCHES] += 1
         n_parts = 0
         for at in range(n_members):
             v = work[at, 2]
-            if node[v, STATE] == LAZY:
-                expand(node, leaf, row, free, clock, work, v)
             node[v, MEMBER] = clock[N_TOUCHES]
             n_parts += 1 if node[v, STATE] == IS_LEAF else node[v, N_CHILDREN]
         n_touched = 0
         for at in range(n_rows):
             r = work[at, 4]
-            a = unit_of(node, leaf, clock, cluster_of(leaf, row[r, A]))
-            b = unit_of(node, leaf, clock, cluster_of(leaf, row[r, B]))
+            a = unit_of(node, leaf, clock, row[r, A])
+            b = unit_of(node, leaf, clock, row[r, B])
             n_touched = touch(node, clock, work, n_touched, a)
             n_touched = touch(node, clock, work, n_touched, b)
             n_parts -= join_units(node, a, b)
         if top and n_parts == 2:
+            find_witness(leaf, row, clock, work[0, 4], i, j)
             return -1
         top = False
         a, b = unit_of(node, leaf, clock, i), unit_of(node, leaf, clock, j)
@@ -411,13 +386,14 @@ def compatible(node, leaf, row, free, clock, work, p, q, i, j):
         n_touched = touch(node, clock, work, n_touched, b)
         n_parts -= join_units(node, a, b)
         if n_parts == 1:
+            find_witness(leaf, row, clock, work[0, 4], i, j)
             return 0
         part = root_of(node, a)
         n_kept = 0
         for at in range(n_rows):
             r = work[at, 4]
-            a = unit_of(node, leaf, clock, cluster_of(leaf, row[r, A]))
-            c = unit_of(node, leaf, clock, cluster_of(leaf, row[r, C]))
+            a = unit_of(node, leaf, clock, row[r, A])
+            c = unit_of(node, leaf, clock, row[r, C])
             if in_part(node, clock, a, part) and in_part(node, clock, c, part):
                 work[n_kept, 4] = r
                 n_kept += 1
@@ -444,34 +420,52 @@ def slot_of(refused, key):
     """Where a pair stands in the table, or would stand: linear probing."""
     high, low = key >> 31, key & 0x7FFFFFFF
     at = (((high * 2654435761) >> 9) ^ (low * 40503)) & (len(refused) - 1)
-    while refused[at] != key and refused[at] >= 0:
+    while refused[at, 0] != key and refused[at, 0] >= 0:
         at = (at + 1) & (len(refused) - 1)
     return at
 
 
 @jit
 def is_refused(refused, key):
-    return refused[slot_of(refused, key)] == key
+    return refused[slot_of(refused, key), 0] == key
 
 
 @jit
-def refuse(refused, clock, key):
+def is_outside(leaf, w, i, j):
+    """Whether witness w is in neither of the clusters i and j, which are then still refused."""
+    w = cluster_of(leaf, w)
+    return w not in (i, j)
+
+
+@jit
+def refuse(refused, clock, key, witness):
     """Remember a refused pair. The caller sees to it that the table is never full."""
     at = slot_of(refused, key)
-    if refused[at] != key:
-        refused[at] = key
+    if refused[at, 0] != key:
+        refused[at, 0] = key
         clock[N_REFUSED] += 1
+    refused[at, 1] = witness
 
 
 @jit
-def roomy(refused, clock):
-    """The table, or one of twice its size once it is half full."""
-    if 2 * clock[N_REFUSED] < len(refused):
+def roomy(refused, clock, alive, n_more):
+    """The table, or a larger one when it would be more than half full; dead clusters are left out.
+
+    alive   (n,) bool   in   which clusters there are; higher numbers in keys are tags of nodes
+    """
+    if 2 * (clock[N_REFUSED] + n_more) < len(refused):
         return refused
-    larger = np.full(2 * len(refused), -1, np.int64)
-    for key in refused:
+    size = len(refused)
+    while size < 4 * (clock[N_REFUSED] + n_more):
+        size *= 2
+    larger = np.full((size, 2), -1, np.int64)
+    clock[N_REFUSED] = 0
+    for at in range(len(refused)):
+        key = refused[at, 0]
         if key >= 0:
-            larger[slot_of(larger, key)] = key
+            x, y = key >> 31, key & 0x7FFFFFFF
+            if x >= len(alive) or (alive[x] and alive[y]):
+                refuse(larger, clock, key, refused[at, 1])
     return larger
 
 
@@ -489,26 +483,42 @@ def stamp(node, leaf, clock, i):
 
 @jit
 def restamp(node, leaf, clock, i):
-    v, below = leaf[i, NODE], -1
+    v, below, lazy = node_of(leaf, i), -1, -1
     while v >= 0:
         node[v, STAMP] = clock[N_STAMPS]
         node[v, VIA] = below
+        node[v, UNDER] = -1
+        if node[v, STATE] == LAZY:
+            lazy = v
         below = v
         v = node[v, UP]
+    # Below the topmost lazy node nothing is certain.
+    clock[TOP_LAZY] = lazy
+    if lazy >= 0:
+        v = node_of(leaf, i)
+        while v != node[lazy, UP]:
+            node[v, UNDER] = clock[N_STAMPS]
+            v = node[v, UP]
+
+
+@jit
+def unfold(node, leaf, row, free, clock, work, i):
+    """Expand the topmost lazy node above cluster i (stamped)."""
+    expand(node, leaf, row, free, clock, work, clock[TOP_LAZY])
+    restamp(node, leaf, clock, i)
 
 
 @jit
 def meet(node, leaf, row, free, clock, work, i, j):
     """Where clusters i (stamped) and j part: the lowest node above both, and its two children."""
     while True:
-        q, v = -1, leaf[j, NODE]
+        q, v = -1, node_of(leaf, j)
         while node[v, STAMP] != clock[N_STAMPS]:
             q = v
             v = node[v, UP]
-        if node[v, STATE] != LAZY:
+        if node[v, UNDER] != clock[N_STAMPS]:
             return v, node[v, VIA], q
-        expand(node, leaf, row, free, clock, work, v)
-        restamp(node, leaf, clock, i)
+        unfold(node, leaf, row, free, clock, work, i)
 
 
 @jit
@@ -519,7 +529,7 @@ def surely_not(node, leaf, row, free, clock, work, refused, i, j):
     about i: a row of questions visits each node once.
     """
     now = clock[N_STAMPS]
-    start = leaf[j, NODE]
+    start = node_of(leaf, j)
     v, q = start, -1
     while node[v, STAMP] != now:
         if node[v, ANSWER] >> 1 == now:
@@ -528,9 +538,8 @@ def surely_not(node, leaf, row, free, clock, work, refused, i, j):
         q = v
         v = node[v, UP]
     else:
-        if node[v, STATE] == LAZY:
-            expand(node, leaf, row, free, clock, work, v)
-            restamp(node, leaf, clock, i)
+        if node[v, UNDER] == now:
+            unfold(node, leaf, row, free, clock, work, i)
             return surely_not_in(node, leaf, row, free, clock, work, refused, i, j)
         answer = glance(node, refused, v, node[v, VIA], q)
         node[q, ANSWER] = 2 * now + answer
@@ -557,14 +566,11 @@ def mark_open(node, leaf, row, free, clock, work, refused, i):
     Cheaper than asking for each one when nearly all are refused.
     """
     now = clock[N_STAMPS]
-    p = leaf[i, NODE]
+    while clock[TOP_LAZY] >= 0:
+        unfold(node, leaf, row, free, clock, work, i)
+    p = node_of(leaf, i)
     while node[p, UP] >= 0:
         u = node[p, UP]
-        if node[u, STATE] == LAZY:
-            expand(node, leaf, row, free, clock, work, u)
-            restamp(node, leaf, clock, i)
-            p = leaf[i, NODE]
-            continue
         q = node[u, CHILD]
         while q >= 0:
             if q != p and glance(node, refused, u, p, q) == 0:
@@ -574,7 +580,7 @@ def mark_open(node, leaf, row, free, clock, work, refused, i):
                     v = work[stack, 0]
                     stack -= 1
                     if node[v, STATE] == IS_LEAF:
-                        leaf[node[v, LEAF], OPEN] = now
+                        leaf[cluster_of(leaf, node[v, LEAF]), OPEN] = now
                     w = node[v, CHILD]
                     while w >= 0:
                         stack += 1
@@ -598,6 +604,7 @@ def glance(node, refused, u, p, q):
 @jit
 def may_merge(node, leaf, row, free, clock, work, refused, i, j):
     """Whether the triplets stay consistent when clusters i (stamped) and j become one."""
+    clock[WITNESS] = -1
     u, p, q = meet(node, leaf, row, free, clock, work, i, j)
     if node[p, STATE] == IS_LEAF and node[q, STATE] == IS_LEAF:
         return True
@@ -605,12 +612,12 @@ def may_merge(node, leaf, row, free, clock, work, refused, i, j):
         return False
     if not joined_by_row(node, row, p, q):
         return True
+    key = pair_key(node[p, TAG], node[q, TAG])  # nodes can change their numbers in a test
     answer = compatible(node, leaf, row, free, clock, work, p, q, i, j)
     if answer < 0:
         # Every pair of P × Q is refused until P or Q grows: merges inside contract a connected
         # graph, which stays connected.
-        key = pair_key(node[p, TAG], node[q, TAG])
-        refuse(refused, clock, key)
+        refuse(refused, clock, key, -1)
     return answer > 0
 
 
@@ -621,170 +628,184 @@ def merge(node, leaf, row, free, clock, work, i, j):
     u, p, q = meet(node, leaf, row, free, clock, work, i, j)
     both_leaves = node[p, STATE] == IS_LEAF and node[q, STATE] == IS_LEAF
     if both_leaves and node[u, N_CHILDREN] == 2:
+        settle(node, leaf, p, q)
         release(free, clock, p)
         release(free, clock, q)
         node[u, STATE] = IS_LEAF
         node[u, CHILD] = -1
         node[u, N_CHILDREN] = 0
-        at = u
-    elif both_leaves or not joined_by_row(node, row, p, q):
-        at = zip_paths(node, leaf, row, free, clock, work, p, q, i, j)
-    else:
-        at = fuse(node, leaf, row, free, clock, work, p, q, i, j)
-    return unite(node, leaf, row, at, i, j)
-
-
-@jit
-def zip_paths(node, leaf, row, free, clock, work, p, q, i, j):
-    """Join siblings p (with i) and q (with j) level by level; return the node of the new leaf."""
-    while True:
-        if node[p, STATE] == IS_LEAF or node[q, STATE] == IS_LEAF:
-            # The leaf goes into the other one, wherever its cluster is in there.
-            if node[q, STATE] == IS_LEAF and (
-                node[p, STATE] != IS_LEAF or node[q, N_CELLS] < node[p, N_CELLS]
-            ):
-                p, q, i, j = q, p, j, i
-            move_cells(node, row, p, q)
-            remove_child(node, p)
-            release(free, clock, p)
-            retag(node, clock, q)
-            return leaf[j, NODE]
-        if node[p, STATE] != node[q, STATE]:
-            expand(node, leaf, row, free, clock, work, p if node[p, STATE] == LAZY else q)
-        if node[p, N_CHILDREN] > node[q, N_CHILDREN]:
-            p, q, i, j = q, p, j, i
-        lazy = node[p, STATE] == LAZY
-        p_below, q_below = below(node, leaf, p, i), below(node, leaf, q, j)
+        node[u, LEAF] = node[q, LEAF]
+        leaf[node[u, LEAF], NODE] = u
+        return unite(node, leaf, row, i, j)
+    if node[q, STATE] == IS_LEAF and not (both_leaves and node[p, N_CELLS] < node[q, N_CELLS]):
+        p, q, i, j = q, p, j, i
+    if node[p, STATE] == IS_LEAF and not joined_by_row(node, row, p, q):
+        # The leaf goes into the other one, wherever its cluster is in there.
+        settle(node, leaf, p, node_of(leaf, j))
         move_cells(node, row, p, q)
-        move_contents(node, row, p, q)
         remove_child(node, p)
         release(free, clock, p)
         retag(node, clock, q)
-        if lazy:
-            remove_child(node, p_below)
-            release(free, clock, p_below)
-            return q_below
-        p, q = p_below, q_below
-
-
-@jit
-def below(node, leaf, v, i):
-    """The child of v that holds cluster i."""
-    w = leaf[i, NODE]
-    while node[w, UP] != v:
-        w = node[w, UP]
-    return w
-
-
-@jit
-def fuse(node, leaf, row, free, clock, work, p, q, i, j):
-    """Join siblings p (with i) and q (with j) that triplets join; return the node of the new leaf.
-
-    The children of both become children of one node. Those that the joining triplets, now decided
-    below, or the merge itself put together become one lazy node; all others stay as they are.
-    """
-    while True:
-        for v in (p, q):
-            if node[v, STATE] == LAZY:
-                expand(node, leaf, row, free, clock, work, v)
-        if node[q, STATE] == IS_LEAF or (
-            node[p, STATE] != IS_LEAF and node[p, N_CHILDREN] > node[q, N_CHILDREN]
-        ):
-            p, q, i, j = q, p, j, i
-        n_rows = crossing_rows(node, row, work, p, q)
-        for at in range(n_rows):
-            r = work[at, 4]
-            remove_cell(node, row, 2 * r)
-            remove_cell(node, row, 2 * r + 1)
-            remove_row(node, row, r)
-        move_cells(node, row, p, q)
-        remove_child(node, p)
-        if node[p, STATE] == IS_LEAF:
-            add_child(node, q, p)
-        else:
-            move_contents(node, row, p, q)
-            release(free, clock, p)
-        retag(node, clock, q)
-        clock[N_TOUCHES] += 1
-        node[q, MEMBER] = clock[N_TOUCHES]
-        n_touched = 0
-        for at in range(n_rows):
-            r = work[at, 4]
-            a = unit_of(node, leaf, clock, cluster_of(leaf, row[r, A]))
-            b = unit_of(node, leaf, clock, cluster_of(leaf, row[r, B]))
-            c = unit_of(node, leaf, clock, cluster_of(leaf, row[r, C]))
-            n_touched = touch(node, clock, work, n_touched, a)
-            n_touched = touch(node, clock, work, n_touched, b)
-            add_row(node, row, q, r)
-            add_cell(node, row, a, 2 * r)
-            add_cell(node, row, c, 2 * r + 1)
-            join_units(node, a, b)
-        p_unit, q_unit = below(node, leaf, q, i), below(node, leaf, q, j)
-        n_touched = touch(node, clock, work, n_touched, p_unit)
-        n_touched = touch(node, clock, work, n_touched, q_unit)
-        join_units(node, p_unit, q_unit)
-        part = root_of(node, p_unit)
-        alone = node[part, N_UNITS] == 2
-        for at in range(n_touched):
-            v = work[at, 3]
-            root = root_of(node, v)
-            if node[root, N_UNITS] > 1 and not (alone and root == part):
-                take_in(node, leaf, row, free, clock, work, q, v, root)
-        if not alone:
-            v = leaf[i, NODE]
-            remove_child(node, v)
+        return unite(node, leaf, row, i, j)
+    clock[N_TOUCHES] += 1
+    touch(node, clock, work, touch(node, clock, work, 0, p), q)
+    join_units(node, p, q)
+    root = root_of(node, p)
+    if node[q, STATE] == LAZY:
+        p, q, i, j = q, p, j, i
+    take_in(node, row, free, clock, u, p, root)
+    take_in(node, row, free, clock, u, q, root)
+    link = clock[N_LINKS]
+    clock[N_LINKS] += 1
+    row[link, A], row[link, B] = i, j
+    add_row(node, row, node[root, FUSED], link)
+    for v in (p, q):
+        if node[v, TOUCHED] == GONE:
             release(free, clock, v)
-            return leaf[j, NODE]
-        if not joined_by_row(node, row, p_unit, q_unit):
-            return zip_paths(node, leaf, row, free, clock, work, p_unit, q_unit, i, j)
-        p, q = p_unit, q_unit
+    return unite(node, leaf, row, i, j)
 
 
 @jit
-def take_in(node, leaf, row, free, clock, work, q, v, root):
-    """Move all below v, a child of q, into the lazy node that its part becomes."""
-    if node[root, FUSED] < 0:
-        node[root, FUSED] = new_node(node, free, clock)
-        add_child(node, q, node[root, FUSED])
+def settle(node, leaf, p, q):
+    """Whatever is at leaf node p is at leaf node q from now on."""
+    leaf[node[p, LEAF], PLACE] = node[q, LEAF]
+
+
+@jit
+def take_in(node, row, free, clock, u, v, root):
+    """Put unit v, a child of u, below the lazy node that its part becomes.
+
+    A lazy unit gives its members and rows; the first one becomes the node of the part itself.
+    Triplets decided at u that lie within the part become rows of the lazy node. A unit that is
+    used up is marked as gone, to be released by the caller.
+    """
     into = node[root, FUSED]
+    if into == v:
+        return
+    if into < 0:
+        if node[v, STATE] == LAZY:
+            node[root, FUSED] = v
+            retag(node, clock, v)
+            return
+        into = new_node(node, free, clock)
+        node[root, FUSED] = into
+        add_child(node, u, into)
     cell = node[v, CELL]
     while cell >= 0:
         r = cell >> 1
         after = row[r, CELL_0 + 3 * (cell & 1) + CELL_NEXT]
         other = row[r, CELL_0 + 3 * (1 - (cell & 1)) + OWNER]
+        remove_cell(node, row, cell)
         if other == into or in_part(node, clock, other, root):
-            remove_cell(node, row, 2 * r)
-            remove_cell(node, row, 2 * r + 1)
+            remove_cell(node, row, 2 * r + 1 - (cell & 1))
             remove_row(node, row, r)
             add_row(node, row, into, r)
         else:
-            remove_cell(node, row, cell)
             add_cell(node, row, into, cell)
         cell = after
-    node[v, TOUCHED] = -1
     remove_child(node, v)
-    stack = 0
-    work[stack, 0] = v
-    while stack >= 0:
-        x = work[stack, 0]
-        stack -= 1
-        if node[x, STATE] == IS_LEAF:
-            node[x, CELL] = -1
-            node[x, N_CELLS] = 0
-            add_child(node, into, x)
-            continue
-        r = node[x, ROW]
-        while r >= 0:
-            after = row[r, ROW_NEXT]
-            row[r, CELL_0 + OWNER] = row[r, CELL_0 + 3 + OWNER] = -1
-            add_row(node, row, into, r)
-            r = after
-        w = node[x, CHILD]
+    if node[v, STATE] == LAZY:
+        move_contents(node, row, v, into)
+        node[v, TOUCHED] = GONE
+    else:
+        add_child(node, into, v)
+
+
+@jit
+def expand(node, leaf, row, free, clock, work, v):
+    """Work out one level below lazy node v; return its number, which can change."""
+    n_rows, largest = 0, -1
+    r = node[v, ROW]
+    while r >= 0:
+        work[n_rows, 1] = r
+        n_rows += 1
+        r = row[r, ROW_NEXT]
+    node[v, ROW] = -1
+    clock[N_TOUCHES] += 1
+    now = clock[N_TOUCHES]
+    w = node[v, CHILD]
+    while w >= 0:
+        node[w, MEMBER] = now
+        if node[w, STATE] != IS_LEAF and (
+            largest < 0 or node[w, N_CHILDREN] > node[largest, N_CHILDREN]
+        ):
+            largest = w
+        w = node[w, NEXT]
+    # Which units belong together.
+    n_touched = 0
+    for at in range(n_rows):
+        r = work[at, 1]
+        a, b = unit_of(node, leaf, clock, row[r, A]), unit_of(node, leaf, clock, row[r, B])
+        n_touched = touch(node, clock, work, n_touched, a)
+        n_touched = touch(node, clock, work, n_touched, b)
+        join_units(node, a, b)
+    # The units become the children of one node, the largest member if there is one.
+    if largest >= 0:
+        w = node[v, CHILD]
         while w >= 0:
-            stack += 1
-            work[stack, 0] = w
-            w = node[w, NEXT]
-        release(free, clock, x)
+            after = node[w, NEXT]
+            if node[w, STATE] == IS_LEAF:
+                add_child(node, largest, w)
+            elif w != largest:
+                move_contents(node, row, w, largest)
+                release(free, clock, w)
+            w = after
+        move_cells(node, row, v, largest)
+        add_child(node, node[v, UP], largest)
+        remove_child(node, v)
+        node[largest, TAG] = node[v, TAG]
+        release(free, clock, v)
+        v = largest
+    node[v, MEMBER] = now
+    node[v, STATE] = EXPANDED
+    # A link between two leaves is settled: one of them goes.
+    n_kept = 0
+    for at in range(n_rows):
+        r = work[at, 1]
+        if row[r, C] < 0:
+            a, b = unit_of(node, leaf, clock, row[r, A]), unit_of(node, leaf, clock, row[r, B])
+            if node[a, STATE] == IS_LEAF and node[b, STATE] == IS_LEAF:
+                settle(node, leaf, a, b)
+                move_cells(node, row, a, b)
+                remove_child(node, a)
+                node[a, TOUCHED] = GONE
+                node[root_of(node, a), N_UNITS] -= 1
+                continue
+        work[n_kept, 1] = r
+        n_kept += 1
+    for lazy in (True, False):
+        for at in range(n_touched):
+            w = work[at, 3]
+            root = root_of(node, w)
+            if (
+                node[root, N_UNITS] > 1
+                and node[w, TOUCHED] != GONE
+                and (node[w, STATE] == LAZY) == lazy
+            ):
+                take_in(node, row, free, clock, v, w, root)
+    for at in range(n_kept):
+        r = work[at, 1]
+        a = part_of(node, clock, unit_of(node, leaf, clock, row[r, A]))
+        c = a if row[r, C] < 0 else part_of(node, clock, unit_of(node, leaf, clock, row[r, C]))
+        if a == c:
+            add_row(node, row, a, r)
+        else:
+            add_row(node, row, v, r)
+            add_cell(node, row, a, 2 * r)
+            add_cell(node, row, c, 2 * r + 1)
+    for at in range(n_touched):
+        if node[work[at, 3], TOUCHED] == GONE:
+            release(free, clock, work[at, 3])
+    return v
+
+
+@jit
+def part_of(node, clock, v):
+    """The node that holds unit v: that of its part, or v itself if it is alone."""
+    if node[v, TOUCHED] != clock[N_TOUCHES] and node[v, TOUCHED] != GONE:
+        return v
+    into = node[root_of(node, v), FUSED]
+    return into if into >= 0 else v
 
 
 @jit
@@ -803,13 +824,11 @@ def move_contents(node, row, source, target):
 
 
 @jit
-def unite(node, leaf, row, at, i, j):
-    """Make cluster i part of cluster j, or the reverse, at a node; drop triplets ij|c."""
+def unite(node, leaf, row, i, j):
+    """Make cluster i part of cluster j, or the reverse; drop triplets ij|c."""
     if leaf[i, N_SIDES] > leaf[j, N_SIDES]:
         i, j = j, i
     leaf[i, SET] = j
-    leaf[j, NODE] = at
-    node[at, LEAF] = j
     leaf[j, LIVE] += leaf[i, LIVE]
     side = leaf[i, SIDE]
     while side >= 0:

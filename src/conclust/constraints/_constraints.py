@@ -713,13 +713,18 @@ class Constraints:
         """
         return close(self if n_samples is None else self.on(n_samples))
 
-    def conflicts(self, n_clusters: int | None = None) -> list[Conflict]:
+    def conflicts(
+        self, n_clusters: int | None = None, *, max_relative: int | None = 100
+    ) -> list[Conflict]:
         """Smallest sets of statements that cannot all hold, each with the reason.
 
         Parameters
         ----------
         n_clusters : int, default=None
             When given, also statements that cannot hold with so few clusters.
+        max_relative : int or None, default=100
+            Stop after so many conflicts of relative statements, each of which takes a search of
+            its own; None finds all. A list with so many of them may not be complete.
 
         Returns
         -------
@@ -731,7 +736,8 @@ class Constraints:
             on small graphs and stops after a budget on large ones, so an empty list is then no
             proof. No two of these share a cannot-link: mending one can bring up another.
             Relative statements (with the must-links and cannot-links they meet) that no hierarchy
-            keeps are listed as minimal sets, at most 100, no two with a triplet in common.
+            keeps are listed as minimal sets, at most `max_relative`, no two with a triplet in
+            common.
 
         Examples
         --------
@@ -741,7 +747,7 @@ class Constraints:
         """
         by_triplets = [
             Conflict("contradiction", index, self, None, reason)
-            for index, reason in relative_conflicts(self)
+            for index, reason in relative_conflicts(self, max_relative)
         ]
         return by_triplets + find_conflicts(self, n_clusters)
 

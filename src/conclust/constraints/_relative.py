@@ -21,9 +21,6 @@ from conclust.exceptions import InconsistentConstraintsError
 if TYPE_CHECKING:
     from conclust.constraints._constraints import Constraints
 
-# Minimal conflicts listed at most; each costs some BUILD calls.
-MAX_LISTED = 100
-
 # With more contradictions than this, wrong statements that come early would drive out too many
 # right ones for the order of weights to win.
 MAX_BY_WEIGHT = 100
@@ -178,7 +175,9 @@ class _Numbered:
         return np.sort(found)
 
 
-def relative_conflicts(constraints: "Constraints") -> list[tuple[IntArray, str]]:
+def relative_conflicts(
+    constraints: "Constraints", at_most: int | None
+) -> list[tuple[IntArray, str]]:
     """Minimal sets of statements, each with a triplet, that no hierarchy satisfies, with reasons.
 
     No two of them share a triplet. Pairs that contradict each other without any triplet are not
@@ -192,13 +191,13 @@ def relative_conflicts(constraints: "Constraints") -> list[tuple[IntArray, str]]
     found = _opposed(constraints, numbered.relative)
     for index in found:
         left[index] = False
-    while len(found) < MAX_LISTED:
+    while at_most is None or len(found) < at_most:
         conflict = numbered.minimal(np.flatnonzero(left))
         if conflict is None:
             break
         found.append(conflict)
         left[conflict[numbered.is_relative[conflict]]] = False
-    return [(index, _sentence(constraints, index)) for index in found[:MAX_LISTED]]
+    return [(index, _sentence(constraints, index)) for index in found[:at_most]]
 
 
 def _opposed(constraints: "Constraints", statement: IntArray) -> list[IntArray]:

@@ -12,9 +12,11 @@ from conclust.constraints import Constraints
 from conclust.constraints._rows import FloatArray, IntArray
 from conclust.hierarchy._linkage import Dendrogram
 
-# Branches of fewer samples than a twentieth of all, or half an average cluster, are outliers.
+# Branches of fewer samples than a twentieth of all, or half an average cluster, are outliers. With
+# triplets to judge by, sizes from a quarter of an average cluster down to 1 are tried.
 SHARE_OF_SAMPLES = 20
 SHARE_OF_CLUSTER = 2
+PART_OF_CLUSTER = 4
 
 # Moves tried to let every branch set aside join a cluster; some dozen are usual.
 STEPS = 2000
@@ -56,6 +58,8 @@ def cut_hierarchy(
         Undo the merges that the statements pay most for, or the last ones.
     min_branch_size : int or "auto"
         Smaller branches are set aside and then join the nearest cluster that keeps the triplets.
+        "auto" without triplets is `auto_size`; with them it is the size, out of n / (4 k) halved
+        again and again, whose clusters take c from a and b, both in one, for the most of them.
 
     Returns
     -------
@@ -76,7 +80,7 @@ def cut_hierarchy(
         split = np.arange(n - 1) >= n - n_before_breaking
         labels = _labels(tree, split, lambda sizes: _largest(sizes, n_clusters), said, distances)
         if labels is not None:
-            return labels
+            return _fewer_broken(tree, labels, said, distances)
         min_branch_size = 1
     if n == 1:
         return np.zeros(1, dtype=np.int32)
@@ -84,23 +88,60 @@ def cut_hierarchy(
     kernel.cluster_sizes(tree.children, size)
     closed = np.arange(n - 1) < tree.n_forced
     gain = gains(tree.children, said)
-    smallest = auto_size(n, n_clusters) if min_branch_size == "auto" else int(min_branch_size)
-    while True:
+
+    def cut(smallest: int) -> npt.NDArray[np.int32] | None:
         split = np.zeros(n - 1, dtype=np.bool_)
+        sought = (tree.children, size)
         if by == "order":
-            found = kernel.latest_splits(tree.children, size, closed, n_clusters, smallest, split)
+            found = kernel.latest_splits(*sought, closed, n_clusters, smallest, split)
         else:
-            found = kernel.best_splits(
-                tree.children, size, gain, closed, n_clusters, smallest, split
-            )
-        if found:
-            labels = _labels(tree, split, partial(np.less_equal, smallest), said, distances)
-            if labels is not None:
-                return labels
-        # Too few such branches, or no cluster keeps the statements about one set aside. With a
-        # size of 1 nothing is set aside: a pure cut keeps whatever the hierarchy keeps.
-        assert smallest > 1, "a pure cut always exists"
+            found = kernel.best_splits(*sought, gain, closed, n_clusters, smallest, split)
+        if not found:
+            return None
+        return _labels(tree, split, partial(np.less_equal, smallest), said, distances)
+
+    weighed = min_branch_size == "auto" and by == "constraints" and len(said.triplets) > 0
+    if weighed:
+        smallest = max(1, n // (PART_OF_CLUSTER * n_clusters))
+    else:
+        smallest = auto_size(n, n_clusters) if min_branch_size == "auto" else int(min_branch_size)
+    best, most = None, -1.0
+    while smallest:
+        # None: too few such branches, or no cluster keeps the statements about one set aside. With
+        # a size of 1 nothing is set aside: a pure cut keeps whatever the hierarchy keeps.
+        labels = cut(smallest)
+        if labels is not None:
+            a, b, c = labels[said.triplets].T
+            worth = float(said.triplet_weight[(a == b) & (a != c)].sum())
+            if worth > most:
+                best, most = labels, worth
+            if not weighed or most == said.triplet_weight.sum():
+                break
         smallest //= 2
+    assert best is not None, "a pure cut always exists"
+    return best
+
+
+def _fewer_broken(
+    tree: Dendrogram, labels: npt.NDArray[np.int32], said: Statements, distances: Distances
+) -> npt.NDArray[np.int32]:
+    """Move branches, large and small, to where they break fewer cannot-links."""
+    n, moved = len(labels), labels.astype(np.int64)
+    n_clusters = int(moved.max()) + 1
+    far = distances(moved, n_clusters, np.arange(n_clusters))
+    kernel.move_branches(
+        tree.children,
+        tree.n_forced,
+        _first(tree.broken > 0),
+        said.apart,
+        said.apart_weight,
+        *_by_piece(said.apart, n),
+        said.triplets,
+        *_by_piece(said.triplets, n),
+        far,
+        moved,
+    )
+    return _numbered(moved)
 
 
 def auto_size(n: int, n_clusters: int) -> int:

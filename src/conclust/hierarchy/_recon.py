@@ -50,8 +50,11 @@ class ReCon(ClusterMixin, BaseEstimator):
         most statements and a from b for the fewest, or the last ones (the paper).
     min_branch_size : int or "auto", default="auto"
         Branches with fewer samples are outliers: they do not count as clusters, and join the
-        nearest cluster that keeps the statements. "auto" is a twentieth of the samples, at most
-        half an average cluster; 1 gives a plain cut.
+        nearest cluster that keeps the statements. "auto" tries a quarter of an average cluster,
+        and half of that again and again, and takes the first that separates c from a and b, both
+        in one cluster, for the most statements; without relative statements, and with
+        ``cut_by="order"``, it is a twentieth of the samples, at most half an average cluster. 1
+        gives a plain cut.
     on_conflict : {"raise", "repair"}, default="raise"
         What to do with statements that contradict each other: raise
         :class:`~conclust.exceptions.InconsistentConstraintsError` with a smallest set of them, or
@@ -95,7 +98,7 @@ class ReCon(ClusterMixin, BaseEstimator):
 
     Cannot-links are best effort here: `report_` tells which are kept. With cannot-links that bind,
     the clusters are not a cut: the largest clusters reached before any had to break attract the
-    others.
+    others, and branches then move to wherever they break less.
 
     References
     ----------
@@ -228,7 +231,10 @@ class ReCon(ClusterMixin, BaseEstimator):
             return constraints.repaired()
         conflicts = constraints.conflicts()
         if conflicts:
-            more = f" ({len(conflicts) - 1} more conflicts.)" if len(conflicts) > 1 else ""
+            more = ""
+            if len(conflicts) > 1:  # 100 of relative statements may not be all
+                least = "at least " if len(conflicts) >= 100 else ""
+                more = f" ({least}{len(conflicts) - 1} more conflicts.)"
             raise InconsistentConstraintsError(
                 f"The constraints contradict each other: {conflicts[0]}{more} "
                 "`constraints.conflicts()` lists them; drop one statement of each, or pass "

@@ -420,9 +420,10 @@ def _conflict_section(facts: Facts) -> str:
     shown = "".join(
         f"<li>{named(sentence, MAX_SENTENCE)}</li>" for sentence in facts.conflicts[:100]
     )
-    more = (
-        f"<p>… and {len(facts.conflicts) - 100:,} more.</p>" if len(facts.conflicts) > 100 else ""
-    )
+    more = ""
+    if len(facts.conflicts) >= 100:  # looking for more of relative statements stops there
+        hidden = len(facts.conflicts) - 100
+        more = f"<p>… and {hidden:,} more.</p>" if hidden else "<p>There may be more.</p>"
     body = f"<p>These statements cannot all hold.</p><ul class='plain'>{shown}</ul>{more}"
     return _section("conflicts", "Conflicts", body)
 
