@@ -423,9 +423,9 @@ def figure_7(table: pd.DataFrame) -> Any:
 NOTES = f"""
 Features are standardised; half of the statements are must-links; {N_DRAWS} draws as in the paper,
 whose x axes go from 0 to 800, too. All rows are used, but for the methods with a star on the two
-largest sets: they decompose an n × n affinity, SPEC in each of 25 rounds (half a minute per fit on
-4000 rows), and get a sample of {SAMPLE} rows. `handwrittendigit` is a stand-in: the first 400 of
-each digit of `usps_roweis`, since the paper does not name its 4000 digits; pendigit
+largest sets: they decompose an n × n affinity, SPEC in each of 25 rounds (28 and 56 s per fit with
+800 constraints), and get a sample of {SAMPLE} rows. `handwrittendigit` is a stand-in: the first 400
+of each digit of `usps_roweis`, since the paper does not name its 4000 digits; pendigit
 (`pendigits3689`) has 4221 rows, not the 4396 of the paper; scale is `balance`.
 
 Single link is cut into branches of at least n / (10 k) rows (`_slink.py`): a plain cut gives
