@@ -163,7 +163,7 @@ def leader(share: float, noise: float) -> Callable[[pd.DataFrame], Verdict]:
 
 CLAIMS = [
     Claim(
-        f"{share:.0%} ({share * PER_ROW:.2g} statements per row), "
+        f"{share:.0%} (per row: {share * PER_ROW:.2g}), "
         f"{'all true' if noise == 0 else 'a fifth of them wrong'}",
         leader(share, noise),
     )
