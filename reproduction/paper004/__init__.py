@@ -20,7 +20,7 @@ MANY_CLASSES = {"letters_3000": "letter", "digits_3000": "pendigits"}
 SHARES = [0.0, 0.25, 0.5, 0.75, 1.0]
 NOISE = [0.05, 0.1, 0.2]
 # Draws: as in the paper where that is cheap; Figures 3 and 5 have more than 2 and 4.
-N_DRAWS, N_LARGE, N_SPREAD, N_NOISE, N_MANY = 50, 10, 20, 20, 10
+N_DRAWS, N_LARGE, N_SPREAD, N_NOISE, N_MANY = 50, 10, 50, 20, 10
 
 # The schemes of the paper. With no constraints the first is "Hierarchical + Euclidean" and the
 # last "K-Means + Euclidean".
