@@ -3,6 +3,7 @@
 from sklearn.base import _fit_context as fit_context
 from sklearn.cluster._kmeans import _tolerance as scaled_tolerance
 from sklearn.ensemble._base import _set_random_states as set_random_states
+from sklearn.metrics.pairwise import _euclidean_distances as unchecked_distances
 from sklearn.mixture._gaussian_mixture import _compute_precision_cholesky as precision_cholesky
 from sklearn.mixture._gaussian_mixture import _estimate_gaussian_parameters as gaussian_parameters
 from sklearn.mixture._gaussian_mixture import _estimate_log_gaussian_prob as log_gaussian
@@ -23,5 +24,6 @@ __all__ = [
     "scaled_tolerance",
     "set_random_states",
     "threadpool_controller",
+    "unchecked_distances",
     "validate_data",
 ]

@@ -12,12 +12,13 @@ from conclust import Constraints, SemiSupervisedKernelKMeans, sample_constraints
 from conclust._kernels.kernel_moves import move_single_rows
 from conclust.cluster._kernel_kmeans import (
     _least_of_dense,
-    _sums,
     draw_start,
     kernel_kmeans,
     kernel_objective,
     least_eigenvalue,
     link_matrix,
+    sums_after,
+    sums_of,
 )
 from conclust.testing import any_constraints
 from tests.oracles import kernel_kmeans as oracle
@@ -72,12 +73,23 @@ def test_no_single_move_helps_at_the_end(seed, k, definite):
 def test_moves_keep_their_sums(function):
     K = kernel(0, 30)
     labels = np.arange(30) % 3
-    towards, within, sizes = _sums(K, labels, 3)
+    towards, within, sizes = sums_of(K, labels, 3)
     before = kernel_objective(K, labels, 3)
     assert function(K, labels, towards, within, sizes, 0.0) > 0
-    for found, expected in zip((towards, within, sizes), _sums(K, labels, 3), strict=True):
+    for found, expected in zip((towards, within, sizes), sums_of(K, labels, 3), strict=True):
         np.testing.assert_allclose(found, expected, atol=1e-9)
     assert kernel_objective(K, labels, 3) < before
+
+
+@pytest.mark.parametrize("n_changed", [0, 1, 7, 30])
+def test_sums_follow_the_labels(n_changed):
+    K = kernel(1, 30)
+    labels = np.arange(30) % 3
+    new = labels.copy()
+    new[:n_changed] = (new[:n_changed] + 1) % 3
+    found = sums_after(K, sums_of(K, labels, 3), labels, new)
+    for part, expected in zip(found, sums_of(K, new, 3), strict=True):
+        np.testing.assert_allclose(part, expected, atol=1e-9)
 
 
 @pytest.mark.parametrize("limit", [1000, 0])

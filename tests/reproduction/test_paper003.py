@@ -41,7 +41,13 @@ def test_every_case_is_there_once():
 @pytest.mark.slow
 def test_claims_read_a_table_of_two_sizes():
     # balance comes from a rule, so this needs no files.
-    same = {"dataset": ["balance"], "method": METHODS, "draw": [0], "rounds": [25]}
+    same = {
+        "dataset": ["balance"],
+        "n_rows": [625],
+        "method": METHODS,
+        "draw": [0],
+        "rounds": [25],
+    }
     some = grid(n_constraints=[0, 400], noise=[0.0], **same)
     some += grid(n_constraints=[400], noise=[0.2], **same)
     table = pd.DataFrame([case | evaluate(case) for case in some])

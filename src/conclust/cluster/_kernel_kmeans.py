@@ -31,6 +31,8 @@ PRICE = 0.1
 # A row moves only when the objective falls by more than this share of tr K: rounding must not
 # move rows back and forth.
 LEAST = 1e-12
+# When fewer than one row in so many has changed, sums over clusters are changed, not made anew.
+SEVERAL = 4
 
 
 class Round(NamedTuple):
@@ -80,8 +82,12 @@ def least_eigenvalue(links: sp.csr_array) -> float:
 
 def kernel_objective(K: np.ndarray, labels: np.ndarray, n_clusters: int) -> float:
     """J = tr K − Σ_c (Σ_{i,j ∈ c} K_ij) / n_c."""
-    _, within, sizes = _sums(K, labels, n_clusters)
-    return float(np.trace(K, dtype=np.float64) - (within / np.maximum(sizes, 1)).sum())
+    return _objective(np.diag(K), sums_of(K, labels, n_clusters))
+
+
+def _objective(diagonal: np.ndarray, sums: "Sums") -> float:
+    total = diagonal.sum(dtype=np.float64)
+    return float(total - (sums.within / np.maximum(sums.sizes, 1)).sum())
 
 
 def kernel_kmeans(
@@ -133,25 +139,29 @@ def kernel_kmeans(
     converged = False
     # Filled before the first step: an objective with fewer clusters compares with none that follow.
     _fill_empty(K, diagonal, labels, n_clusters, shift)
-    objective = kernel_objective(K, labels, n_clusters)
+    sums = sums_of(K, labels, n_clusters)
+    objective = _objective(diagonal, sums)
     for _ in range(max_iter):
         began = time.perf_counter()
-        towards, within, sizes = _sums(K, labels, n_clusters)
         if batch:
-            distances = _distances(diagonal, towards, within, sizes, labels, shift)
+            distances = _distances(diagonal, sums, labels, shift)
             new = distances.argmin(axis=1)
             rows = np.arange(len(labels))
             stays = distances[rows, labels] <= distances[rows, new] + least / len(labels)
             new[stays] = labels[stays]
             _fill_empty(K, diagonal, new, n_clusters, shift)
-            reached = kernel_objective(K, new, n_clusters)
+            new_sums = sums_after(K, sums, labels, new)
+            reached = _objective(diagonal, new_sums)
             # With too small a shift a step may go up: then it is not taken.
             helps = reached < objective
             n_changed = int((new != labels).sum()) if helps else 0
-            labels, objective = (new, reached) if helps else (labels, objective)
+            if helps:
+                labels, sums, objective = new, new_sums, reached
         else:
-            n_changed = move_single_rows(K, labels, towards, within, sizes, least)
-            objective = kernel_objective(K, labels, n_clusters)
+            n_changed = move_single_rows(K, labels, *sums, least)
+            if n_changed:
+                sums = sums_of(K, labels, n_clusters)
+                objective = _objective(diagonal, sums)
         record = Round(
             objective,
             n_changed,
@@ -187,26 +197,48 @@ def draw_start(K: np.ndarray, n_clusters: int, shift: float, random_state: Any) 
     return labels
 
 
-def _sums(
-    K: np.ndarray, labels: np.ndarray, n_clusters: int
-) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-    """Sum of K from each row to each cluster, inside each cluster, and the sizes."""
+class Sums(NamedTuple):
+    """What the objective and the distances to the means are made of."""
+
+    towards: np.ndarray  # (n_samples, n_clusters) sum of K from each row to each cluster
+    within: np.ndarray  # (n_clusters,) inside each cluster
+    sizes: np.ndarray  # (n_clusters,) rows
+
+
+def sums_of(K: np.ndarray, labels: np.ndarray, n_clusters: int) -> Sums:
+    """Sums of K by cluster: one pass over K."""
     n = len(labels)
     members = sp.csr_array((np.ones(n, K.dtype), (labels, np.arange(n))), shape=(n_clusters, n))
     towards = np.ascontiguousarray((members @ K).T, dtype=np.float64)
+    return _completed(towards, labels)
+
+
+def sums_after(K: np.ndarray, sums: Sums, labels: np.ndarray, new: np.ndarray) -> Sums:
+    """The sums of new labels from those of the old: a pass over the rows that changed."""
+    changed = np.flatnonzero(labels != new)
+    m, n_clusters = len(changed), sums.towards.shape[1]
+    if m > len(labels) // SEVERAL:
+        return sums_of(K, new, n_clusters)
+    at = np.arange(m)
+    moves = sp.csr_array(
+        (
+            np.repeat(np.array([1, -1], K.dtype), m),
+            (np.r_[new[changed], labels[changed]], np.r_[at, at]),
+        ),
+        shape=(n_clusters, m),
+    )
+    return _completed(sums.towards + (moves @ K[changed]).T, new)
+
+
+def _completed(towards: np.ndarray, labels: np.ndarray) -> Sums:
+    n, n_clusters = towards.shape
     within = np.bincount(labels, towards[np.arange(n), labels], n_clusters)
-    return towards, within, np.bincount(labels, minlength=n_clusters)
+    return Sums(towards, within, np.bincount(labels, minlength=n_clusters))
 
 
-def _distances(
-    diagonal: np.ndarray,
-    towards: np.ndarray,
-    within: np.ndarray,
-    sizes: np.ndarray,
-    labels: np.ndarray,
-    shift: float,
-) -> np.ndarray:
+def _distances(diagonal: np.ndarray, sums: Sums, labels: np.ndarray, shift: float) -> np.ndarray:
     """Squared distances to the means in the feature space of K + shift · I; inf to empty ones."""
+    towards, within, sizes = sums
     size = np.maximum(sizes, 1)
     towards = towards.copy()
     towards[np.arange(len(labels)), labels] += shift
@@ -223,10 +255,10 @@ def _fill_empty(
     if len(labels) < n_clusters:
         return
     while len(empty := np.flatnonzero(np.bincount(labels, minlength=n_clusters) == 0)):
-        towards, within, sizes = _sums(K, labels, n_clusters)
+        sums = sums_of(K, labels, n_clusters)
         rows = np.arange(len(labels))
-        own = _distances(diagonal, towards, within, sizes, labels, shift)[rows, labels]
-        own[sizes[labels] == 1] = -np.inf
+        own = _distances(diagonal, sums, labels, shift)[rows, labels]
+        own[sums.sizes[labels] == 1] = -np.inf
         labels[int(own.argmax())] = empty[0]
 
 

@@ -17,7 +17,13 @@ from sklearn.utils.extmath import row_norms
 from conclust._kernels.disjoint_set import components, keep_consistent
 from conclust._kernels.penalty import broken_price, move_chains, move_groups, move_rows
 from conclust._progress import progress
-from conclust._sklearn import Interval, StrOptions, fit_context, scaled_tolerance
+from conclust._sklearn import (
+    Interval,
+    StrOptions,
+    fit_context,
+    scaled_tolerance,
+    unchecked_distances,
+)
 from conclust._validation import check_inputs, weights_of_rows
 from conclust.cluster._centers import CentersMixin
 from conclust.cluster._lloyd import (
@@ -260,7 +266,7 @@ def _spread(
     squared = np.full(len(points), np.inf)
     for _ in range(n_chosen):
         if chosen:
-            distance = euclidean_distances(points, points[chosen[-1:]], squared=True).ravel()
+            distance = unchecked_distances(points, points[chosen[-1:]], squared=True).ravel()
             squared = np.minimum(squared, distance)
             score = mass * (np.sqrt(squared) if farthest_first else squared)
         score[chosen] = 0.0
@@ -295,7 +301,7 @@ def _fill_centers(
             row = random_state.choice(X.shape[0], p=chance / chance.sum())
             centers[filled] = X[[row]].toarray()[0] if sp.issparse(X) else X[row]
         last = centers[filled : filled + 1]
-        distance = euclidean_distances(X, last, X_norm_squared=norms, squared=True).ravel()
+        distance = unchecked_distances(X, last, X_norm_squared=norms, squared=True).ravel()
         nearest = np.minimum(nearest, distance)
 
 

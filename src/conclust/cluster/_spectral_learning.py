@@ -33,6 +33,8 @@ WIDTH_NEIGHBOR = 7
 REPEATED = 0.1
 # Relative accuracy of eigenvalues of sparse affinities: labels need no more.
 TOL = 1e-4
+# Rows looked at together where a copy of a square matrix would take the time.
+BLOCK = 256
 
 
 class Round(NamedTuple):
@@ -56,8 +58,16 @@ def all_affinities(X: Matrix, gamma: float | None) -> np.ndarray:
     squared = euclidean_distances(X, squared=True)
     if gamma is None:
         at = min(WIDTH_NEIGHBOR, len(squared) - 1)
-        gamma = _width(np.partition(squared, at, axis=1)[:, at], squared)
-    affinity = np.exp(-gamma * squared)
+        near = np.concatenate(
+            [
+                np.partition(squared[i : i + BLOCK], at, axis=1)[:, at]
+                for i in range(0, len(squared), BLOCK)
+            ]
+        )
+        gamma = _width(near, squared)
+    affinity = squared  # in place: a matrix of this size is not copied lightly
+    affinity *= -gamma
+    np.exp(affinity, out=affinity)
     np.fill_diagonal(affinity, 0.0)
     return affinity
 
@@ -90,6 +100,8 @@ def edit(affinity: Any, pairs: np.ndarray, sign: np.ndarray, weight: np.ndarray)
 
     A pair stated both ways is what it is on balance; evenly balanced it stays as it was.
     """
+    if not len(pairs):
+        return affinity
     n = affinity.shape[0]
     key, first = np.unique(np.sort(pairs, axis=1) @ np.array([n, 1]), return_inverse=True)
     net = np.bincount(first.ravel(), sign * weight, len(key))
@@ -145,7 +157,8 @@ def normalise(affinity: Any, normalization: str, regularization: float = 0.0) ->
     if sp.issparse(affinity):
         N = (sp.diags_array(root) @ affinity @ sp.diags_array(root)).tocsr()
     else:
-        N = affinity * root[:, None] * root
+        N = affinity * root[:, None]
+        N *= root
     return Normalised(N, np.sqrt(constant) * root, np.sqrt(degree))
 
 
@@ -173,13 +186,15 @@ def leading_vectors(
 ) -> Embedding:
     """Eigenvectors of the normalised affinity's largest eigenvalues, and those with the next one.
 
-    On a sparse affinity the eigenvectors of eigenvalue 1 are known from the connected components;
-    Lanczos iterations, which find only one of them, look for the rest.
+    On a sparse affinity the eigenvectors of eigenvalue 1 are known from the connected components,
+    and with regularization there is one; Lanczos iterations look for the rest.
     """
     matrix = normalise(affinity, normalization, regularization)
     n = affinity.shape[0]
     wanted = min(n_components + 1, n)
-    if not sp.issparse(affinity) or n <= max(SMALL_N, 3 * wanted):
+    # Where all pairs count but none is lifted by the constant, eigenvalues crowd at 1: no Lanczos.
+    dense = not sp.issparse(affinity) and not matrix.r.any()
+    if dense or n <= max(SMALL_N, 3 * wanted):
         values, vectors = scipy.linalg.eigh(matrix.toarray(), subset_by_index=(n - wanted, n - 1))
     else:
         if matrix.r.any():  # one component: everything is connected
