@@ -73,7 +73,8 @@ class ConstrainedKMeansEnsemble(JudgedMixin):
         paper 000).
     init : {"random", "k-means++"}, array-like or callable, default="random"
     max_iter : int, default=30
-        Iterations of each member.
+        Iterations of each member. With new orders in each, a member ends when only rows named in
+        statements still change and its inertia does not fall.
     n_init : int, default=10
         Starts of the final kernel k-means.
     n_jobs : int, default=None
