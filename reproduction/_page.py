@@ -45,6 +45,12 @@ def page_text(protocol: Protocol, table: pd.DataFrame) -> str:
     lines += ["", "## Figures", ""]
     for name in protocol.figures:
         lines += [f"![{name}]({file_of(protocol, name)})", ""]
+    for title, make in protocol.tables:
+        cells = make(table)
+        lines += [f"## {title}", "", f"| | {' | '.join(cells.columns)} |"]
+        lines += ["|" + "---|" * (1 + cells.shape[1])]
+        lines += [f"| {name} | {' | '.join(cells.loc[name])} |" for name in cells.index]
+        lines += [""]
     if protocol.notes:
         lines += ["## Notes", "", protocol.notes.strip(), ""]
     return "\n".join(lines)

@@ -43,6 +43,7 @@ class Protocol(NamedTuple):
     evaluate: Callable[[Case], dict[str, float]]  # scores of one case; seeds come from the case
     claims: list[Claim]
     figures: dict[str, Callable[[pd.DataFrame], Any]]  # file name -> matplotlib figure
+    tables: tuple[tuple[str, Callable[[pd.DataFrame], pd.DataFrame]], ...] = ()  # title, texts
     notes: str = ""  # Markdown for the page: readings, what was reduced and why
 
 
