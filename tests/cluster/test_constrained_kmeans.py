@@ -108,7 +108,7 @@ def test_random_order_stops_when_only_linked_rows_move():
     assert 2 <= model.n_iter_ < 300
     *before, last = model.history_
     assert last.n_changed <= len(linked)
-    assert last.inertia >= min(one.inertia for one in before) * (1 - 1e-6)
+    assert last.inertia >= min(one.inertia for one in before) * (1 - 1e-3)
 
 
 def test_frames_names_and_init_of_many_kinds():

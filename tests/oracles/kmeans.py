@@ -58,9 +58,9 @@ def modified_cop_kmeans(
                 w * distances[x][c] for x, (w, c) in enumerate(zip(weight, labels, strict=True))
             )
             if lowest < float("inf") and lowest > 0:
-                margin = min(margin, abs(inertia / lowest - (1 - 1e-6)))
+                margin = min(margin, abs(inertia / lowest - (1 - 1e-3)))
             stays = previous is not None and all(labels[x] == previous[x] for x in free)
-            cycles = stays and inertia >= lowest * (1 - 1e-6)
+            cycles = stays and inertia >= lowest * (1 - 1e-3)
             lowest = min(lowest, inertia)
         homes = fill_empty(labels, distances)
         without = [len(set(range(len(centers))) - set(rows)) for rows in (labels, homes)]

@@ -616,7 +616,7 @@ def constrained_kmeans(
     Stops when no label changes, when the centres stay within ``tol``, when labels come
     back (with conflicting pairs they may cycle), or after ``max_iter`` iterations. With
     ``order="random"`` the rows in pairs may change for ever: there it stops when no other row
-    changes and the inertia does not fall. Unless no label changed, the rows are
+    changes and the inertia does not fall by a thousandth. Unless no label changed, the rows are
     assigned once more (in the last order) so that labels agree with the centres returned. A cluster
     left empty restarts at the row farthest from its own centre. Without pairs this is
     scikit-learn's ``KMeans(algorithm="lloyd")`` with the same start: same labels, inertia, centres
@@ -731,7 +731,7 @@ class ConstrainedLloyd:
             unchanged = assigned.n_changed == 0
             converged = unchanged or shift <= tol
             if generator is not None:
-                falls = assigned.inertia < lowest * (1 - 1e-6)
+                falls = assigned.inertia < lowest * (1 - 1e-3)
                 converged |= not (falls or rows.n_free_changed)
                 lowest = min(lowest, assigned.inertia)
             elif len(placed) and filled:
