@@ -74,7 +74,7 @@ class ConstrainedKMeansEnsemble(JudgedMixin):
     init : {"random", "k-means++"}, array-like or callable, default="random"
     max_iter : int, default=30
         Iterations of each member. With new orders in each, a member ends when only rows named in
-        statements still change and its inertia does not fall.
+        statements still change and its inertia does not fall by a thousandth.
     n_init : int, default=10
         Starts of the final kernel k-means.
     n_jobs : int, default=None
