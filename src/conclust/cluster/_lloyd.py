@@ -31,6 +31,8 @@ from conclust._sklearn import threadpool_controller
 GRAIN = 1 << 20
 # Multiplications per iteration up to which whole iterations run in one call, in one thread.
 SMALL = 1 << 22
+# Part of the inertia that counts as a fall where new orders of the pairs make it go up and down.
+FALL = 1e-3
 # Rows that are measured at a time where one number per row is all that is wanted.
 CHUNK = 1 << 13
 
@@ -731,7 +733,7 @@ class ConstrainedLloyd:
             unchanged = assigned.n_changed == 0
             converged = unchanged or shift <= tol
             if generator is not None:
-                falls = assigned.inertia < lowest * (1 - 1e-3)
+                falls = assigned.inertia < lowest * (1 - FALL)
                 converged |= not (falls or rows.n_free_changed)
                 lowest = min(lowest, assigned.inertia)
             elif len(placed) and filled:

@@ -16,6 +16,7 @@ from conclust.constraints._hierarchy import as_hierarchy, informative_triplets
 from conclust.constraints._html import constraints_html
 from conclust.constraints._matrix import pairs_of_matrix
 from conclust.constraints._relative import (
+    MAX_LISTED,
     forces,
     relative_conflicts,
     repair_all,
@@ -714,7 +715,7 @@ class Constraints:
         return close(self if n_samples is None else self.on(n_samples))
 
     def conflicts(
-        self, n_clusters: int | None = None, *, max_relative: int | None = 100
+        self, n_clusters: int | None = None, *, max_relative: int | None = MAX_LISTED
     ) -> list[Conflict]:
         """Smallest sets of statements that cannot all hold, each with the reason.
 

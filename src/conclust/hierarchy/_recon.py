@@ -13,6 +13,7 @@ from conclust._progress import progress
 from conclust._sklearn import Interval, StrOptions, fit_context
 from conclust._validation import check_inputs
 from conclust.constraints import Constraints
+from conclust.constraints._relative import MAX_LISTED
 from conclust.constraints._rows import FloatArray, IntArray
 from conclust.exceptions import InconsistentConstraintsError, InfeasibleConstraintsError
 from conclust.hierarchy._cut import cut_hierarchy
@@ -232,8 +233,8 @@ class ReCon(ClusterMixin, BaseEstimator):
         conflicts = constraints.conflicts()
         if conflicts:
             more = ""
-            if len(conflicts) > 1:  # 100 of relative statements may not be all
-                least = "at least " if len(conflicts) >= 100 else ""
+            if len(conflicts) > 1:  # the search for those of relative statements may have stopped
+                least = "at least " if len(conflicts) >= MAX_LISTED else ""
                 more = f" ({least}{len(conflicts) - 1} more conflicts.)"
             raise InconsistentConstraintsError(
                 f"The constraints contradict each other: {conflicts[0]}{more} "
