@@ -20,7 +20,7 @@ from conclust import (
     GeneralizedKMeans,
     sample_constraints,
 )
-from conclust.cluster._cop_kmeans import units_of
+from conclust._placement.units import units_of
 from conclust.cluster._generalized_kmeans import BatchPass, OnlinePass, clusters_of, shape_of
 
 K = 5

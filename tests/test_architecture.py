@@ -15,16 +15,19 @@ SOURCE = Path(conclust.__file__).parent
 # Names starting with an underscore are shared foundations.
 LAYERS = [
     ["__init__"],
-    ["exceptions", "_atomic", "_progress", "_kernels"],
-    ["_sklearn", "_persist"],
+    ["exceptions", "_atomic", "_progress", "_kernels", "_arrays"],
+    ["_sklearn", "_persist", "_pairs"],
+    ["_threads", "_any_clusterer"],
     ["constraints"],
     ["_validation"],
+    ["_placement"],
+    ["_lloyd"],
     ["cluster"],
     ["hierarchy", "metric_learning"],
     ["ensemble"],
     ["metrics", "model_selection", "datasets", "plotting"],
-    ["active", "distributed", "testing", "reporting", "_show_versions"],
-    ["studio", "cli"],
+    ["testing", "reporting", "_show_versions"],
+    ["cli"],
     ["__main__"],
 ]
 LEVEL = {name: level for level, names in enumerate(LAYERS) for name in names}
@@ -66,6 +69,28 @@ def test_imports_point_one_way(path):
     part = part_of(path)
     for imported in imports_of(path) - {part, "__version__"}:
         assert LEVEL[imported] < LEVEL[part], f"{part} may not import {imported}"
+
+
+def private_modules_of(path: Path) -> set[str]:
+    """Modules of other parts that a file imports although their name begins with an underscore."""
+    found = set()
+    for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
+        if isinstance(node, ast.ImportFrom) and (node.module or "").startswith("conclust."):
+            part, *inner = node.module.split(".")[1:]
+            if part == part_of(path) or part.startswith("_"):
+                continue  # at home, or a foundation that is there for all
+            names = [*inner, *(alias.name for alias in node.names)]
+            found |= {f"{node.module}: {name}" for name in names if name.startswith("_")}
+    return found
+
+
+@pytest.mark.parametrize(
+    "path", sorted(SOURCE.rglob("*.py")), ids=lambda p: str(p.relative_to(SOURCE))
+)
+def test_what_is_private_stays_in_its_room(path):
+    # Check that a foreign private module is imported only from an underscored folder or a
+    # package-level file: what two rooms need has a room of its own.
+    assert not private_modules_of(path)
 
 
 def test_kernels_import_nothing_of_ours():

@@ -12,7 +12,15 @@ from conclust.exceptions import MissingExtraError, ModelFileError
 # classes may stand in a file that `load` reads: they hold data, and nothing of theirs runs on
 # loading but `__setstate__`. Functions are refused wherever they live.
 TRUSTED_TYPES = ("numpy.dtype",)
-TRUSTED_PACKAGES = ("constraints", "cluster", "hierarchy", "metric_learning", "ensemble")
+TRUSTED_PACKAGES = (
+    "constraints",
+    "_placement",
+    "_lloyd",
+    "cluster",
+    "hierarchy",
+    "metric_learning",
+    "ensemble",
+)
 
 
 def save(model: Any, path: str | Path) -> None:

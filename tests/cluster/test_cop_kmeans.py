@@ -11,8 +11,8 @@ from sklearn.metrics import adjusted_rand_score
 from sklearn.preprocessing import StandardScaler
 
 from conclust import Constraints, COPKMeans, sample_constraints
-from conclust._kernels.units import sum_costs
-from conclust.cluster._cop_kmeans import units_of
+from conclust._kernels.place_hard import sum_costs
+from conclust._placement.units import units_of
 from conclust.exceptions import (
     ConstraintsIgnoredWarning,
     ConstraintsViolatedWarning,

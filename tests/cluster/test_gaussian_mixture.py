@@ -11,7 +11,7 @@ from sklearn.metrics import adjusted_rand_score
 from sklearn.mixture import GaussianMixture
 
 from conclust import ConstrainedGaussianMixture, Constraints, sample_constraints
-from conclust.cluster._cop_kmeans import units_of
+from conclust._placement.units import units_of
 from conclust.cluster._gaussian_mixture import (
     ExpectationStep,
     constrained_gaussian_mixture,

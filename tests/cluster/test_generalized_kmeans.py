@@ -7,7 +7,7 @@ from sklearn.datasets import load_iris
 from sklearn.metrics import adjusted_rand_score, rand_score
 
 from conclust import Constraints, COPKMeans, GeneralizedKMeans, sample_constraints
-from conclust.cluster._cop_kmeans import units_of
+from conclust._placement.units import units_of
 from conclust.cluster._generalized_kmeans import (
     BatchPass,
     OnlinePass,

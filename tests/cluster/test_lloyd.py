@@ -10,18 +10,12 @@ from sklearn.cluster import KMeans, kmeans_plusplus
 from sklearn.datasets import load_breast_cancer, load_digits, load_iris, load_wine, make_blobs
 from sklearn.metrics import euclidean_distances
 
+from conclust._lloyd import sweep
+from conclust._lloyd.start import centred, init_centers
+from conclust._lloyd.sweep import NearestCenters, assign_nearest
 from conclust._sklearn import scaled_tolerance, threadpool_controller
-from conclust.cluster import _lloyd
-from conclust.cluster._lloyd import (
-    NearestCenters,
-    Round,
-    assign_nearest,
-    available_threads,
-    centred,
-    constrained_kmeans,
-    init_centers,
-    one_blas_thread,
-)
+from conclust._threads import available_threads, one_blas_thread
+from conclust.cluster._constrained_kmeans import Round, constrained_kmeans
 from tests.oracles import kmeans as oracle
 
 MUST, CANNOT = 1, -1
@@ -103,7 +97,7 @@ def test_few_distinct_rows_and_far_centres_as_in_scikit_learn(data):
 
 def test_threads_share_the_rows(monkeypatch):
     # Check that two threads, with pairs and without, give what one gives.
-    monkeypatch.setattr(_lloyd, "GRAIN", 1)
+    monkeypatch.setattr(sweep, "GRAIN", 1)
     X, y = make_blobs(3000, 6, centers=5, cluster_std=4.0, random_state=0)
     check_equal(*both(X, X[:5], n_threads=2))
     rng = np.random.RandomState(0)

@@ -12,6 +12,7 @@ from sklearn.metrics import adjusted_rand_score
 from sklearn.preprocessing import StandardScaler
 
 from conclust import Constraints, sample_constraints
+from conclust._placement.links import link_rows
 from conclust.cluster._mpckmeans import (
     Diagonal,
     Full,
@@ -27,7 +28,6 @@ from conclust.cluster._mpckmeans import (
     total_value,
     value,
 )
-from conclust.cluster._pckmeans import link_rows
 from conclust.testing import any_constraints, contradictory_constraints
 from tests.oracles.pckmeans import mpckmeans_objective
 

@@ -12,15 +12,11 @@ from sklearn.metrics import adjusted_rand_score
 from sklearn.preprocessing import StandardScaler
 
 from conclust import Constraints, MPCKMeans, sample_constraints
-from conclust.cluster._pckmeans import (
-    PCKMeans,
-    best_to_move,
-    choose_price,
-    link_rows,
-    pckmeans,
-    price_by_leads,
-    seed_neighborhoods,
-)
+from conclust._lloyd.start import seed_neighborhoods
+from conclust._placement.links import link_rows
+from conclust._placement.soft import best_to_move
+from conclust.cluster._pckmeans import PCKMeans, pckmeans
+from conclust.cluster._penalty import choose_price, price_by_leads
 from conclust.exceptions import DegenerateClusteringWarning, InvalidConstraintsError
 from conclust.testing import any_constraints, consistent_constraints, contradictory_constraints
 from tests.oracles.pckmeans import pckmeans_objective

@@ -4,7 +4,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from conclust import Constraints, sample_constraints
-from conclust.constraints._sampling import pair_of
+from conclust._pairs import pair_of
 
 LABELS = st.lists(st.integers(0, 3), min_size=2, max_size=14)
 

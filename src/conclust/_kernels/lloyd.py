@@ -4,7 +4,7 @@ import numpy as np
 
 from conclust._kernels._jit import jit
 from conclust._kernels.nearest import move_dense, sweep_dense
-from conclust._kernels.pairs import count_broken, place_pairs
+from conclust._kernels.place_in_order import count_broken, place_pairs
 
 
 @jit

@@ -11,7 +11,7 @@ import numpy as np
 
 from conclust._kernels._jit import jit
 from conclust._kernels.disjoint_set import find, union
-from conclust._kernels.placement import FREE
+from conclust._kernels.place_hard import FREE
 
 
 @jit

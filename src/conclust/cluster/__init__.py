@@ -1,21 +1,45 @@
-"""Clusterers for pairwise constraints: one file = one function + one thin estimator."""
+"""Clusterers for pairwise constraints: one file = one function + one thin estimator.
 
-from conclust.cluster._constrained_kmeans import ConstrainedKMeans
-from conclust.cluster._cop_kmeans import COPKMeans
-from conclust.cluster._gaussian_mixture import ConstrainedGaussianMixture
+The functions are for those who build on them, as the ensembles do: arrays in, a result out, nothing
+checked.
+"""
+
+from conclust.cluster._constrained_kmeans import (
+    ConstrainedKMeans,
+    ConstrainedLloyd,
+    constrained_kmeans,
+)
+from conclust.cluster._cop_kmeans import COPKMeans, cop_kmeans
+from conclust.cluster._gaussian_mixture import (
+    ConstrainedGaussianMixture,
+    Mixture,
+    constrained_gaussian_mixture,
+    log_joint,
+)
 from conclust.cluster._generalized_kmeans import GeneralizedKMeans
 from conclust.cluster._kernel_kmeans import SemiSupervisedKernelKMeans
 from conclust.cluster._mpckmeans import MPCKMeans
-from conclust.cluster._pckmeans import PCKMeans
+from conclust.cluster._pckmeans import PCKMeans, pckmeans
+from conclust.cluster._penalty import AS_GOOD, MULTIPLES, price_by_leads
 from conclust.cluster._spectral_learning import SpectralLearning
 
 __all__ = [
+    "AS_GOOD",
+    "MULTIPLES",
     "COPKMeans",
     "ConstrainedGaussianMixture",
     "ConstrainedKMeans",
+    "ConstrainedLloyd",
     "GeneralizedKMeans",
     "MPCKMeans",
+    "Mixture",
     "PCKMeans",
     "SemiSupervisedKernelKMeans",
     "SpectralLearning",
+    "constrained_gaussian_mixture",
+    "constrained_kmeans",
+    "cop_kmeans",
+    "log_joint",
+    "pckmeans",
+    "price_by_leads",
 ]

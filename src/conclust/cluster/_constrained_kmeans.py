@@ -1,17 +1,248 @@
 """ConstrainedKMeans: the modified COP-Kmeans of paper 000, which never fails."""
 
+import time
+from collections.abc import Callable
 from numbers import Integral, Real
-from typing import Any, ClassVar, Literal
+from typing import Any, ClassVar, Literal, NamedTuple, Self
 
 import numpy as np
 from sklearn.utils import check_random_state
 
+from conclust._arrays import Matrix
+from conclust._kernels.lloyd import fingerprint
+from conclust._kernels.place_in_order import count_broken, place_pairs
+from conclust._lloyd.start import centred, init_centers
+from conclust._lloyd.sweep import Assigned, NearestCenters
+from conclust._placement.in_order import Plan, among_themselves, descending, plan_of
 from conclust._progress import progress
-from conclust._sklearn import Interval, StrOptions, fit_context, scaled_tolerance
+from conclust._sklearn import (
+    Interval,
+    StrOptions,
+    fit_context,
+    scaled_tolerance,
+)
 from conclust._validation import check_inputs, weights_of_rows
-from conclust.cluster._centers import CentersMixin
-from conclust.cluster._lloyd import Run, centred, constrained_kmeans, init_centers
+from conclust.cluster._by_centers import CentersMixin
 from conclust.constraints import Constraints
+
+# Part of the inertia that counts as a fall where new orders of the pairs make it go up and down.
+FALL = 1e-3
+
+
+class Round(NamedTuple):
+    """What one iteration did."""
+
+    inertia: float  # weighted sum of squared distances to the centres the rows were assigned to
+    n_changed: int  # rows whose cluster is not the one they had
+    n_violated: int  # pairs broken by the assignment
+    center_shift: float  # Σ ‖new centre − old centre‖²
+    seconds: float
+
+
+class Run(NamedTuple):
+    """The result of one run, in the coordinates of the X it was given."""
+
+    labels: np.ndarray  # (n_samples,) int32
+    centers: np.ndarray  # (n_clusters, n_features)
+    inertia: float
+    n_iter: int
+    converged: bool  # False: the last iteration still moved rows and centres
+    history: list[Round]
+
+
+def constrained_kmeans(
+    X: Matrix,
+    pairs: np.ndarray,
+    sign: np.ndarray,
+    priority: np.ndarray | None,
+    centers_init: np.ndarray,
+    *,
+    sample_weight: np.ndarray | None = None,
+    max_iter: int = 300,
+    tol: float = 0.0,
+    order: Literal["given", "random"] = "given",
+    random_state: int | np.random.RandomState | None = None,
+    n_threads: int | None = None,
+    on_round: Callable[[Round], object] | None = None,
+) -> Run:
+    """Run the modified COP-Kmeans (Algorithm 2 of [1]_): k-means that heeds pairs, and never fails.
+
+    In each iteration the rows named in pairs are placed first, pair after pair in descending
+    priority: each gets its nearest centre as far as its pair and the rows placed before it allow.
+    Then every other row goes to its nearest centre, and the centres move to the means.
+
+    Parameters
+    ----------
+    X : {ndarray, CSR matrix} of shape (n_samples, n_features), float32 or float64
+        C-contiguous. Pass dense data through `centred` first, for accuracy.
+    pairs : ndarray of shape (n_pairs, 2)
+        Row numbers.
+    sign : ndarray of shape (n_pairs,)
+        +1 for a must-link, −1 for a cannot-link.
+    priority : ndarray of shape (n_pairs,) or None
+        Pairs are visited in descending priority, ties (and None) in the order given.
+    centers_init : ndarray of shape (n_clusters, n_features)
+        In the coordinates of X; left as they are.
+    sample_weight : ndarray of shape (n_samples,), default=None
+        Weight of each row in the means and in the inertia.
+    max_iter : int, default=300
+    tol : float, default=0.0
+        Stop once Σ ‖new centre − old centre‖² is at most this. Absolute: scale it beforehand.
+    order : {"given", "random"}, default="given"
+        "random" ignores priorities and draws a new order in each iteration, as in [2]_.
+    random_state : int, RandomState or None, default=None
+        For ``order="random"``.
+    n_threads : int, default=None
+        None for as many as scikit-learn would use.
+    on_round : callable, default=None
+        Called with the `Round` of each iteration.
+
+    Returns
+    -------
+    Run
+
+    Notes
+    -----
+    Stops when no label changes, when the centres stay within ``tol``, when labels come
+    back (with conflicting pairs they may cycle), or after ``max_iter`` iterations. With
+    ``order="random"`` the rows in pairs may change for ever: there it stops when no other row
+    changes and the inertia does not fall by a thousandth. Unless no label changed, the rows are
+    assigned once more (in the last order) so that labels agree with the centres returned. A cluster
+    left empty restarts at the row farthest from its own centre. Without pairs this is
+    scikit-learn's ``KMeans(algorithm="lloyd")`` with the same start: same labels, inertia, centres
+    and number of iterations.
+
+    Beside plain k-means an iteration costs O(n_pairs), and O(n_features) for each row that is not
+    placed at its nearest centre. Memory grows by some 50 bytes per row named in pairs.
+
+    References
+    ----------
+    .. [1] M. Okabe and S. Yamada, "Clustering by Learning Constraints Priorities".
+    .. [2] M. Okabe and S. Yamada, "Clustering with Extended Constraints by Co-Training".
+    """
+    with ConstrainedLloyd(
+        X, pairs, sign, len(centers_init), sample_weight=sample_weight, n_threads=n_threads
+    ) as rows:
+        return rows.run(
+            priority,
+            centers_init,
+            max_iter=max_iter,
+            tol=tol,
+            order=order,
+            random_state=random_state,
+            on_round=on_round,
+        )
+
+
+class ConstrainedLloyd:
+    """`constrained_kmeans` again and again on the same rows and pairs: buffers are kept.
+
+    A context manager; the parameters, here and of `run`, are those of `constrained_kmeans`.
+    """
+
+    def __init__(
+        self,
+        X: Matrix,
+        pairs: np.ndarray,
+        sign: np.ndarray,
+        n_clusters: int,
+        *,
+        sample_weight: np.ndarray | None = None,
+        n_threads: int | None = None,
+    ):
+        kept, self._pairs = among_themselves(np.asarray(pairs).reshape(-1, 2), X.shape[0])
+        self._sign = np.asarray(sign).astype(np.int8)
+        self._placed = np.empty(len(kept), dtype=np.int32)
+        self._rows = NearestCenters(
+            X, n_clusters, sample_weight=sample_weight, kept=kept, n_threads=n_threads
+        )
+
+    def __enter__(self) -> Self:
+        self._rows.__enter__()
+        return self
+
+    def __exit__(self, *exception: object) -> None:
+        self._rows.__exit__(*exception)
+
+    def run(
+        self,
+        priority: np.ndarray | None,
+        centers_init: np.ndarray,
+        *,
+        max_iter: int = 300,
+        tol: float = 0.0,
+        order: Literal["given", "random"] = "given",
+        random_state: int | np.random.RandomState | None = None,
+        on_round: Callable[[Round], object] | None = None,
+    ) -> Run:
+        """Run once from the centres given."""
+        rows, pairs, sign, placed = self._rows, self._pairs, self._sign, self._placed
+        rows.forget()
+        generator = check_random_state(random_state) if order == "random" else None
+        # Sorted once: Algorithm 2 repeats its line 5, but priorities do not change within a run.
+        plan = plan_of(pairs, sign, descending(priority, len(pairs)), len(placed))
+        centers = np.array(centers_init, dtype=rows.X.dtype, order="C")
+        history: list[Round] = []
+
+        def note(record: Round) -> None:
+            history.append(record)
+            if on_round is not None:
+                on_round(record)
+
+        seen: list[int] = []
+        lowest = np.inf
+        unchanged = converged = cycles = False
+        while len(history) < max_iter and not (converged or cycles):
+            began = time.perf_counter()
+            if generator is None and rows.is_small:
+                # Whole iterations in one call; it comes back where a cluster is empty.
+                records, seen, is_empty = rows.iterate(
+                    centers, plan, pairs, sign, placed, max_iter - len(history), tol, seen
+                )
+                seconds = (time.perf_counter() - began) / len(records)
+                for inertia, n_changed, n_broken, shift in records[: len(records) - is_empty]:
+                    note(Round(inertia, int(n_changed), int(n_broken), shift, seconds))
+                if not is_empty:  # the rows are assigned to the last centres already
+                    unchanged, converged = True, n_changed == 0 or shift <= tol
+                    break
+                seen.pop()  # what follows does not follow from these labels alone
+                assigned = Assigned(int(records[-1, 1]), float(records[-1, 0]))
+            else:
+                if generator is not None:
+                    visits = generator.permutation(len(pairs)).astype(np.uint32)
+                    plan = plan_of(pairs, sign, visits, len(placed))
+                assigned = self._assign(centers, plan)
+            filled = rows.all_filled
+            previous, centers = centers, rows.means(centers)
+            step = (centers - previous).ravel()
+            shift = float(step @ step)
+            seconds = time.perf_counter() - began
+            n_broken = count_broken(pairs, sign, placed)
+            note(Round(assigned.inertia, assigned.n_changed, n_broken, shift, seconds))
+            unchanged = assigned.n_changed == 0
+            converged = unchanged or shift <= tol
+            if generator is not None:
+                falls = assigned.inertia < lowest * (1 - FALL)
+                converged |= not (falls or rows.n_free_changed)
+                lowest = min(lowest, assigned.inertia)
+            elif len(placed) and filled:
+                # The means follow from the labels: those met before would come back for ever.
+                met = int(fingerprint(rows.labels))
+                cycles = met in seen
+                seen.append(met)
+        if not unchanged:
+            self._assign(centers, plan)
+        inertia = rows.inertia(centers)
+        return Run(rows.labels, centers, inertia, len(history), converged, history)
+
+    def _assign(self, centers: np.ndarray, plan: Plan) -> Assigned:
+        rows, placed = self._rows, self._placed
+        swept = rows.sweep(centers)
+        if not len(placed):
+            return swept
+        place_pairs(rows.nearest, rows.second, rows.gap, *plan, placed)
+        moved = rows.add(placed, centers)
+        return Assigned(swept.n_changed + moved.n_changed, swept.inertia + moved.inertia)
 
 
 class ConstrainedKMeans(CentersMixin):

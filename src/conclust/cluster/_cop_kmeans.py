@@ -9,20 +9,26 @@ from typing import Any, ClassVar, NamedTuple
 import numpy as np
 from sklearn.utils import check_random_state
 
-from conclust._kernels.units import sum_costs
+from conclust._arrays import Matrix
+from conclust._kernels.place_hard import sum_costs
+from conclust._lloyd.start import centred, init_centers
+from conclust._lloyd.sweep import NearestCenters
+from conclust._placement.hard import Outcome, Placement, place
+from conclust._placement.units import STILL, Units, hard_units, raise_infeasible, units_of
 from conclust._progress import progress
-from conclust._sklearn import Interval, StrOptions, fit_context, scaled_tolerance
+from conclust._sklearn import (
+    Interval,
+    StrOptions,
+    fit_context,
+    scaled_tolerance,
+)
+from conclust._threads import one_blas_thread
 from conclust._validation import check_inputs, weights_of_rows
-from conclust.cluster._centers import CentersMixin
-from conclust.cluster._lloyd import Matrix, NearestCenters, centred, init_centers, one_blas_thread
-from conclust.cluster._placement import ApartGraph, Outcome, Placement, place
-from conclust.constraints import Closure, Constraints
-from conclust.constraints._conflicts import hitting_set
-from conclust.exceptions import ConstraintsViolatedWarning, InfeasibleConstraintsError
-
-# When fewer rows than this share changed, units are not placed from scratch again: the last
-# placement, improved, is as good then and takes half the time.
-STILL = 0.1
+from conclust.cluster._by_centers import CentersMixin
+from conclust.constraints import Constraints, hitting_set
+from conclust.exceptions import (
+    ConstraintsViolatedWarning,
+)
 
 WAY_OUT = (
     "Raise n_clusters, drop one of these statements, or pass on_infeasible='relax' to break the "
@@ -51,25 +57,6 @@ class Run(NamedTuple):
     converged: bool
     history: list[Round]
     placement: Placement
-
-
-class Units(NamedTuple):
-    """The rows that constraints speak of, joined into units that move as one."""
-
-    rows: np.ndarray  # (n_rows,) ascending: rows with a must-link or a cannot-link
-    unit: np.ndarray  # (n_rows,) unit of each of them
-    graph: ApartGraph  # which units must stay apart
-
-
-def units_of(closure: Closure) -> Units:
-    """Collect the must-link components that are more than a free row."""
-    apart, weight = closure.all_apart()
-    bound = closure.sizes > 1
-    bound[apart] = True
-    number = np.cumsum(bound) - 1
-    rows = np.flatnonzero(bound[closure.component])
-    graph = ApartGraph(number[apart].reshape(-1, 2), weight, int(bound.sum()))
-    return Units(rows, number[closure.component[rows]], graph)
 
 
 def cop_kmeans(
@@ -193,81 +180,6 @@ def _without_weak_must_links(constraints: Constraints, n_clusters: int) -> Const
         if not len(weak):
             return constraints
         constraints = constraints[np.delete(np.arange(len(constraints)), weak)]
-
-
-def hard_units(
-    constraints: Constraints, n_clusters: int, way_out: str, *, argument: str = "n_clusters"
-) -> Units:
-    """Collect the units of statements that must all hold.
-
-    Parameters
-    ----------
-    constraints : Constraints
-    n_clusters : int
-    way_out : str
-        What the error should advise.
-    argument : str, default="n_clusters"
-        What the caller calls the number of clusters.
-
-    Returns
-    -------
-    Units
-
-    Raises
-    ------
-    InconsistentConstraintsError
-        When the statements contradict each other.
-    InfeasibleConstraintsError
-        When a group of mutually apart rows is larger than `n_clusters`: seen here, before the group
-        is written out pair by pair. Other reasons show when the units are placed.
-    """
-    closure = constraints.closure()
-    if any(len(group) > n_clusters for group in closure.groups):
-        raise_infeasible(constraints, n_clusters, None, way_out, argument=argument)
-    return units_of(closure)
-
-
-def raise_infeasible(
-    constraints: Constraints,
-    n_clusters: int,
-    placement: Placement | None,
-    way_out: str,
-    *,
-    argument: str = "n_clusters",
-) -> None:
-    """Name the conflict: a clique, an odd ring, or that the search found no way.
-
-    Parameters
-    ----------
-    constraints : Constraints
-        Free of contradictions.
-    n_clusters : int
-    placement : Placement or None
-        What was found instead; None when it was not looked for.
-    way_out : str
-        What to do, as a sentence.
-    argument : str, default="n_clusters"
-
-    Raises
-    ------
-    InfeasibleConstraintsError
-    """
-    conflicts = constraints.pairwise.conflicts(n_clusters)
-    if conflicts:
-        more = f" ({len(conflicts) - 1} more conflicts.)" if len(conflicts) > 1 else ""
-        reason = f"{conflicts[0]}{more}"
-    elif placement is not None and placement.outcome is Outcome.UNKNOWN:
-        reason = (
-            "No assignment that keeps every statement was found, and none could be excluded: "
-            "the cannot-links are too entangled for the exact search."
-        )
-    else:
-        reason = "The cannot-links need more clusters."
-    raise InfeasibleConstraintsError(
-        f"{argument}={n_clusters} cannot keep all {len(constraints)} statements. "
-        f"{reason} {way_out}",
-        conflicts,
-    )
 
 
 class COPKMeans(CentersMixin):

@@ -12,7 +12,11 @@ from sklearn.exceptions import ConvergenceWarning
 from sklearn.utils import check_random_state
 from sklearn.utils.validation import check_is_fitted
 
-from conclust._kernels.units import sum_costs
+from conclust._kernels.place_hard import sum_costs
+from conclust._lloyd.start import centred, init_centers
+from conclust._placement.hard import Outcome, Placement, place
+from conclust._placement.marginals import MAX_STATES, ApartMarginals
+from conclust._placement.units import Units, hard_units, raise_infeasible
 from conclust._progress import progress
 from conclust._sklearn import (
     Interval,
@@ -24,10 +28,7 @@ from conclust._sklearn import (
     scaled_tolerance,
 )
 from conclust._validation import check_inputs, check_new_rows, weights_of_rows
-from conclust.cluster._apart_marginals import MAX_STATES, ApartMarginals
-from conclust.cluster._cop_kmeans import Units, cop_kmeans, hard_units, raise_infeasible
-from conclust.cluster._lloyd import centred, init_centers
-from conclust.cluster._placement import Outcome, Placement, place
+from conclust.cluster._cop_kmeans import cop_kmeans
 from conclust.constraints import Constraints
 
 # The same components under other names differ by rounding in likelihood: not better.

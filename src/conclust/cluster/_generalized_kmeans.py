@@ -12,13 +12,15 @@ from sklearn.utils import check_random_state
 from sklearn.utils.validation import check_is_fitted
 
 from conclust._kernels import online as kernels
-from conclust._kernels.units import sum_costs
+from conclust._kernels.place_hard import sum_costs
+from conclust._lloyd.start import centred, init_centers
+from conclust._placement.hard import place
+from conclust._placement.units import STILL, Units, hard_units, raise_infeasible
 from conclust._progress import progress
 from conclust._sklearn import Interval, StrOptions, fit_context
+from conclust._threads import one_blas_thread
 from conclust._validation import check_inputs, check_new_rows, weights_of_rows
-from conclust.cluster._cop_kmeans import STILL, Units, cop_kmeans, hard_units, raise_infeasible
-from conclust.cluster._lloyd import centred, init_centers, one_blas_thread
-from conclust.cluster._placement import place
+from conclust.cluster._cop_kmeans import cop_kmeans
 from conclust.constraints import Constraints
 from conclust.exceptions import DegenerateClusteringWarning
 

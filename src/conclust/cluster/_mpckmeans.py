@@ -13,23 +13,15 @@ from sklearn.metrics.pairwise import euclidean_distances
 from sklearn.utils import check_random_state
 from sklearn.utils.extmath import row_norms
 
-from conclust._kernels.penalty import broken_price
+from conclust._arrays import FloatArray, IntArray, Matrix
+from conclust._kernels.place_soft import broken_price
+from conclust._lloyd.best import best_of_starts, warn_if_degenerate
+from conclust._lloyd.start import means_of, start_centers
+from conclust._placement.links import Links, link_rows
+from conclust._placement.soft import best_to_move, place_rows
 from conclust._sklearn import Interval, StrOptions, fit_context
 from conclust._validation import check_inputs, weights_of_rows
-from conclust.cluster._centers import CentersMixin
-from conclust.cluster._lloyd import Matrix
-from conclust.cluster._pckmeans import (
-    FloatArray,
-    IntArray,
-    Links,
-    best_of_starts,
-    best_to_move,
-    link_rows,
-    means_of,
-    place_rows,
-    start_centers,
-    warn_if_degenerate,
-)
+from conclust.cluster._by_centers import CentersMixin
 from conclust.constraints import Constraints
 
 # Numbers in one block of rows: 8 MB of temporaries.

@@ -15,11 +15,11 @@ from sklearn.metrics.pairwise import euclidean_distances
 from sklearn.neighbors import NearestNeighbors
 from sklearn.utils import check_random_state
 
+from conclust._any_clusterer import labels_from
+from conclust._arrays import Matrix
 from conclust._progress import progress
 from conclust._sklearn import HasMethods, Interval, StrOptions, fit_context
 from conclust._validation import check_inputs
-from conclust.cluster._any_clusterer import labels_from
-from conclust.cluster._lloyd import Matrix
 from conclust.constraints import Constraints
 
 # Up to so many rows `n_neighbors="auto"` compares all pairs; beyond, so many neighbours: with

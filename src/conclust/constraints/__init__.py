@@ -1,14 +1,17 @@
 """What the user knows: pairs, triplets, closure, conflicts, sampling, files."""
 
 from conclust.constraints._closure import Closure
-from conclust.constraints._conflicts import Conflict
+from conclust.constraints._components import must_link_components
+from conclust.constraints._conflicts import Conflict, hitting_set
 from conclust.constraints._constraints import Constraints, Statement, read_constraints
 from conclust.constraints._files import FileSummary, summarize_file
 from conclust.constraints._quality import ConstraintQuality, constraint_quality
+from conclust.constraints._relative import MAX_LISTED
 from conclust.constraints._report import ConstraintReport
 from conclust.constraints._sampling import sample_constraints
 
 __all__ = [
+    "MAX_LISTED",
     "Closure",
     "Conflict",
     "ConstraintQuality",
@@ -17,6 +20,8 @@ __all__ = [
     "FileSummary",
     "Statement",
     "constraint_quality",
+    "hitting_set",
+    "must_link_components",
     "read_constraints",
     "sample_constraints",
     "summarize_file",

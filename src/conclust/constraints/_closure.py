@@ -7,9 +7,10 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 import numpy.typing as npt
 
-from conclust.constraints._components import check_group_pairs, merge_pairs, must_link_components
+from conclust._arrays import FloatArray, IntArray
+from conclust._pairs import merge_pairs
+from conclust.constraints._components import check_group_pairs, must_link_components
 from conclust.constraints._conflicts import contradictions
-from conclust.constraints._rows import FloatArray, IntArray
 from conclust.exceptions import InconsistentConstraintsError
 
 if TYPE_CHECKING:

@@ -4,8 +4,8 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from conclust._arrays import IntArray
 from conclust._kernels.disjoint_set import components
-from conclust.constraints._rows import FloatArray, IntArray
 from conclust.exceptions import InvalidConstraintsError
 
 if TYPE_CHECKING:
@@ -44,13 +44,3 @@ def must_link_components(constraints: "Constraints") -> tuple[IntArray, int]:
     component = np.empty(n, dtype=np.int64)
     n_components = components(np.ascontiguousarray(constraints.must_link), n, component)
     return component, int(n_components)
-
-
-def merge_pairs(pairs: IntArray, weight: FloatArray, n: int) -> tuple[IntArray, FloatArray]:
-    """Sort pairs (first < second), keep each once and add up its weights."""
-    key = np.minimum(pairs[:, 0], pairs[:, 1]) * n + np.maximum(pairs[:, 0], pairs[:, 1])
-    unique, inverse = np.unique(key, return_inverse=True)
-    merged = np.column_stack([unique // max(n, 1), unique % max(n, 1)])
-    total = np.zeros(len(unique))
-    np.add.at(total, inverse.ravel(), weight)
-    return merged, total

@@ -8,11 +8,11 @@ from typing import TYPE_CHECKING, Literal, NamedTuple
 import numpy as np
 import numpy.typing as npt
 
+from conclust._arrays import FloatArray, IntArray
 from conclust._kernels import colouring
 from conclust._kernels.disjoint_set import components, keep_consistent
 from conclust._kernels.paths import shortest_paths
 from conclust.constraints._components import must_link_components
-from conclust.constraints._rows import FloatArray, IntArray
 
 if TYPE_CHECKING:
     from conclust.constraints._constraints import Constraints

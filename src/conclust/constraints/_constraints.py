@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple, overload
 import numpy as np
 import numpy.typing as npt
 
+from conclust._pairs import SignedPairs
 from conclust.constraints import _files
 from conclust.constraints._closure import Closure, close
 from conclust.constraints._components import PAIR_LIMIT, check_group_pairs
@@ -52,15 +53,6 @@ class Statement(NamedTuple):
     kind: str
     samples: tuple[int, ...]
     weight: float
-
-
-class SignedPairs(NamedTuple):
-    """All pairwise statements in the order given: what the pairwise methods work on."""
-
-    pairs: IntArray  # (m, 2) samples
-    sign: npt.NDArray[np.int8]  # (m,) +1 must-link, -1 cannot-link
-    weight: FloatArray  # (m,)
-    statement: IntArray  # (m,) the statement each pair comes from
 
 
 class Constraints:

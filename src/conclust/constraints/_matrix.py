@@ -5,7 +5,7 @@ from typing import Any
 import numpy as np
 import scipy.sparse as sp
 
-from conclust.constraints._rows import FloatArray, IntArray
+from conclust._arrays import FloatArray, IntArray
 from conclust.exceptions import InvalidConstraintsError
 
 

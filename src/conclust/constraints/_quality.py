@@ -8,8 +8,8 @@ from sklearn.base import clone
 from sklearn.cluster import KMeans
 from sklearn.utils import check_array, check_random_state
 
+from conclust._arrays import FloatArray, IntArray
 from conclust.constraints._constraints import Constraints
-from conclust.constraints._rows import FloatArray, IntArray
 
 
 class ConstraintQuality(NamedTuple):

@@ -12,10 +12,10 @@ from typing import TYPE_CHECKING, NamedTuple
 import numpy as np
 import numpy.typing as npt
 
+from conclust._arrays import IntArray
 from conclust._kernels import build as kernel
 from conclust._kernels.triplet_cuts import keep_by_cuts
 from conclust.constraints._conflicts import repair
-from conclust.constraints._rows import IntArray
 from conclust.exceptions import InconsistentConstraintsError
 
 if TYPE_CHECKING:

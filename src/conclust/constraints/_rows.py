@@ -6,10 +6,8 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
+from conclust._arrays import FloatArray, IntArray
 from conclust.exceptions import InvalidConstraintsError
-
-IntArray = npt.NDArray[np.int64]
-FloatArray = npt.NDArray[np.float64]
 
 N_SHOWN = 5  # offenders named in one message
 

@@ -1,14 +1,14 @@
 """Draw constraints from true labels, the way the papers do."""
 
-from collections.abc import Callable
 from typing import Any
 
 import numpy as np
 import numpy.typing as npt
 from sklearn.utils import check_random_state, column_or_1d
 
+from conclust._arrays import IntArray
+from conclust._pairs import distinct_numbers, pair_of, until_distinct
 from conclust.constraints._constraints import Constraints
-from conclust.constraints._rows import IntArray
 from conclust.constraints._table import CANNOT_LINK, MUST_LINK, RELATIVE
 
 
@@ -125,12 +125,6 @@ def _split(index: IntArray, counts: IntArray) -> tuple[IntArray, IntArray]:
     return block, index - (stops - counts)[block]
 
 
-def pair_of(index: IntArray, size: IntArray | int) -> IntArray:
-    """Number the pairs of `size` things by their cyclic distance: exact in integers."""
-    i = index % size
-    return np.column_stack([i, (i + index // size + 1) % size])
-
-
 def _draw_pairs(
     classes: _Classes, n_pairs: int, n_must: int, n_cannot: int, random_state: Any
 ) -> IntArray:
@@ -185,34 +179,7 @@ def _draw_triplets(classes: _Classes, size: int, random_state: Any) -> IntArray:
             random_state.randint(0, rest[c], dtype=np.int64),
         )
 
-    return _until_distinct(draw, size)
-
-
-def distinct_numbers(supply: int, size: int, random_state: Any) -> IntArray:
-    """Draw `size` different numbers below `supply`, in random order."""
-    if supply <= 2 * size:
-        return random_state.permutation(supply)[:size].astype(np.int64)
-    return _until_distinct(
-        lambda n: random_state.randint(0, supply, size=(n, 1), dtype=np.int64), size
-    ).ravel()
-
-
-def _until_distinct(draw: Callable[[int], IntArray], size: int) -> IntArray:
-    """Draw rows until `size` different ones are found, in the order of their first drawing."""
-    rows = draw(size)
-    while True:
-        first = _first_of_each(rows)
-        if len(first) >= size:
-            return rows[first[:size]]
-        rows = np.concatenate([rows[first], draw(size - len(first) + 16)])
-
-
-def _first_of_each(rows: IntArray) -> IntArray:
-    """Where each distinct row stands first, ascending; np.unique(axis=0) is ten times slower."""
-    order = np.lexsort(rows.T)
-    new = np.ones(len(rows), dtype=bool)
-    new[1:] = (rows[order[1:]] != rows[order[:-1]]).any(axis=1)
-    return np.sort(order[new])
+    return until_distinct(draw, size)
 
 
 def _choose(n: int, share: float, random_state: Any) -> npt.NDArray[np.bool_]:

@@ -5,7 +5,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from conclust.constraints._rows import IntArray
+from conclust._arrays import IntArray
 from conclust.exceptions import InvalidConstraintsError
 
 MUST_LINK, CANNOT_LINK, RELATIVE, APART = 1, -1, 2, -2

@@ -13,11 +13,11 @@ from scipy.special import logsumexp
 from sklearn.cluster import KMeans
 from sklearn.utils import check_random_state, get_tags
 
+from conclust._any_clusterer import labels_from
+from conclust._arrays import Matrix
 from conclust._progress import progress
 from conclust._sklearn import HasMethods, Interval, StrOptions, fit_context
 from conclust._validation import check_inputs
-from conclust.cluster._any_clusterer import labels_from
-from conclust.cluster._lloyd import Matrix
 from conclust.constraints import Constraints
 from conclust.ensemble._consensus import CoAssociation
 from conclust.ensemble._directions import Projector, discrepancy

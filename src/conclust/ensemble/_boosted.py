@@ -9,10 +9,11 @@ import numpy as np
 from sklearn.utils import check_random_state
 from sklearn.utils.validation import check_is_fitted
 
+from conclust._lloyd.start import centred, init_centers
 from conclust._progress import progress
 from conclust._sklearn import Interval, StrOptions, fit_context
 from conclust._validation import check_inputs, weights_of_rows
-from conclust.cluster._lloyd import ConstrainedLloyd, centred, init_centers
+from conclust.cluster import ConstrainedLloyd
 from conclust.constraints import Constraints
 from conclust.ensemble._consensus import CoAssociation
 from conclust.ensemble._judges import JudgedMixin, Judges

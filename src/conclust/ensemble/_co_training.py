@@ -15,8 +15,8 @@ from conclust._progress import progress
 from conclust._sklearn import Interval, StrOptions, fit_context
 from conclust._validation import as_constraints, check_inputs, check_new_rows, refuse_dask
 from conclust.constraints import Constraints
-from conclust.ensemble._bagged import ConstrainedKMeansEnsemble
 from conclust.ensemble._consensus import CoAssociation
+from conclust.ensemble._random_orders import ConstrainedKMeansEnsemble
 
 # Pairs that each view adds in a round where nothing else is said: as many as in the paper.
 PER_ROUND = 5

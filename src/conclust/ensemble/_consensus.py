@@ -7,6 +7,7 @@ import numpy as np
 import numpy.typing as npt
 from sklearn.utils import check_random_state
 
+from conclust._arrays import FloatArray, IntArray
 from conclust._kernels.codes import (
     agreement,
     count_codes,
@@ -14,10 +15,7 @@ from conclust._kernels.codes import (
     extreme_pairs,
     nearest_profiles,
 )
-from conclust.constraints._sampling import distinct_numbers, pair_of
-
-IntArray = npt.NDArray[np.int64]
-FloatArray = npt.NDArray[np.float64]
+from conclust._pairs import distinct_numbers, pair_of
 
 # A row moves to another cluster only when that is nearer by more than this share of Σ α: sums
 # formed in another order must not make labels flicker.

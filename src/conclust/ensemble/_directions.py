@@ -11,7 +11,7 @@ import scipy.linalg
 import scipy.sparse as sp
 from scipy.sparse.linalg import ArpackNoConvergence, LinearOperator, eigsh
 
-from conclust.cluster._lloyd import Matrix
+from conclust._arrays import Matrix
 
 # Up to so many features the d × d matrix is formed and solved directly.
 SMALL_D = 1000

@@ -7,9 +7,11 @@ import numpy as np
 import numpy.typing as npt
 from sklearn.utils.validation import check_is_fitted
 
+from conclust._arrays import Matrix
+from conclust._lloyd.start import Centred
+from conclust._placement.links import link_rows
 from conclust._sklearn import scaled_tolerance
-from conclust.cluster._lloyd import Centred, Matrix
-from conclust.cluster._pckmeans import link_rows, pckmeans, price_by_leads
+from conclust.cluster import pckmeans, price_by_leads
 from conclust.constraints import Constraints
 from conclust.ensemble._members import CodesMixin, Member, by_statement, kept_signs
 

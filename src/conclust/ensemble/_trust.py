@@ -9,19 +9,12 @@ import numpy.typing as npt
 from joblib import Parallel, delayed
 from sklearn.utils import check_random_state
 
+from conclust._lloyd.start import Centred, centred, start_centers
+from conclust._placement.links import link_rows
 from conclust._progress import progress
 from conclust._sklearn import Interval, StrOptions, fit_context, scaled_tolerance
 from conclust._validation import check_inputs, weights_of_rows
-from conclust.cluster._lloyd import Centred, centred
-from conclust.cluster._pckmeans import (
-    AS_GOOD,
-    MULTIPLES,
-    Run,
-    link_rows,
-    pckmeans,
-    price_by_leads,
-    start_centers,
-)
+from conclust.cluster import AS_GOOD, MULTIPLES, pckmeans, price_by_leads
 from conclust.constraints import Constraints
 from conclust.ensemble._judges import SHARE, TOL, draw_heard
 from conclust.ensemble._members import CodesMixin, Member
@@ -59,7 +52,7 @@ def soft_member(
     links = link_rows(constraints)
     links = replace(links, weight=links.weight * trust[constraints.pairs().statement])
     rng = np.random.RandomState(seed)
-    best: Run | None = None
+    best: Any = None
     for number in range(n_init):
         centers = start_centers(X, links, n_clusters, init, weight, rng, number, mean)
         run = pckmeans(

@@ -7,9 +7,9 @@ from typing import Literal, NamedTuple
 import numpy as np
 import numpy.typing as npt
 
+from conclust._arrays import FloatArray, IntArray
 from conclust._kernels import cut as kernel
 from conclust.constraints import Constraints
-from conclust.constraints._rows import FloatArray, IntArray
 from conclust.hierarchy._linkage import Dendrogram
 
 # Branches of fewer samples than a twentieth of all, or half an average cluster, are outliers. With

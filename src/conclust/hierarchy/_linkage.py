@@ -4,12 +4,12 @@ from typing import NamedTuple
 
 import numpy as np
 
+from conclust._arrays import FloatArray, IntArray
 from conclust._kernels import agglomerate as kernel
 from conclust._kernels import live_tree
 from conclust._kernels.build import linked_groups
+from conclust._pairs import merge_pairs
 from conclust.constraints import Constraints
-from conclust.constraints._components import merge_pairs
-from conclust.constraints._rows import FloatArray, IntArray
 
 LINKAGES = {
     "centroid": kernel.CENTROID,

@@ -9,12 +9,11 @@ from sklearn.base import BaseEstimator, ClusterMixin
 from sklearn.metrics import pairwise_distances
 from sklearn.utils.validation import check_is_fitted
 
+from conclust._arrays import FloatArray, IntArray
 from conclust._progress import progress
 from conclust._sklearn import Interval, StrOptions, fit_context
 from conclust._validation import check_inputs
-from conclust.constraints import Constraints
-from conclust.constraints._relative import MAX_LISTED
-from conclust.constraints._rows import FloatArray, IntArray
+from conclust.constraints import MAX_LISTED, Constraints
 from conclust.exceptions import InconsistentConstraintsError, InfeasibleConstraintsError
 from conclust.hierarchy._cut import cut_hierarchy
 from conclust.hierarchy._linkage import BY_CENTRES, Dendrogram, constrained_linkage

@@ -12,17 +12,17 @@ from sklearn.metrics import euclidean_distances, pairwise_distances_argmin
 from sklearn.utils import check_random_state
 from sklearn.utils.validation import check_is_fitted
 
+from conclust._lloyd.start import init_centers
+from conclust._placement.hard import Outcome, place
+from conclust._placement.units import Units, units_of
 from conclust._progress import progress
 from conclust._sklearn import Interval, StrOptions, fit_context
 from conclust._validation import check_inputs, check_new_rows
-from conclust.cluster._cop_kmeans import Units, units_of
-from conclust.cluster._gaussian_mixture import (
+from conclust.cluster import (
     Mixture,
     constrained_gaussian_mixture,
     log_joint,
 )
-from conclust.cluster._lloyd import init_centers
-from conclust.cluster._placement import Outcome, place
 from conclust.constraints import Constraints
 from conclust.exceptions import ConclustWarning, InconsistentConstraintsError
 from conclust.metric_learning._mahalanobis import rows_of_pairs

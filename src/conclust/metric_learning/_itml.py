@@ -13,8 +13,8 @@ from sklearn.utils import check_array, check_random_state
 from conclust._kernels.bregman import project_in_turn
 from conclust._progress import progress
 from conclust._sklearn import Interval, StrOptions, fit_context
+from conclust._threads import one_blas_thread
 from conclust._validation import check_inputs
-from conclust.cluster._lloyd import one_blas_thread
 from conclust.constraints import Constraints
 from conclust.metric_learning._mahalanobis import MahalanobisMixin, rowwise_difference
 

@@ -6,10 +6,9 @@ from typing import Any
 import numpy as np
 from sklearn.utils import check_random_state
 
+from conclust._arrays import IntArray
 from conclust._kernels.disjoint_set import components
-from conclust.constraints import Constraints
-from conclust.constraints._components import must_link_components
-from conclust.constraints._rows import IntArray
+from conclust.constraints import Constraints, must_link_components
 
 
 class ConstraintKFold:

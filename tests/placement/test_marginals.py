@@ -4,8 +4,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from conclust._kernels import marginals as kernels
-from conclust.cluster._apart_marginals import ApartMarginals
-from conclust.cluster._placement import ApartGraph
+from conclust._placement.apart_graph import ApartGraph
+from conclust._placement.marginals import ApartMarginals
 from tests.oracles import mixture as oracle
 
 

@@ -5,7 +5,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from conclust._kernels.pairs import count_broken, place_pairs, plan_pairs
+from conclust._kernels.place_in_order import count_broken, place_pairs, plan_pairs
 from tests.oracles import kmeans as oracle
 
 MUST, CANNOT = 1, -1

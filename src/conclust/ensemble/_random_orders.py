@@ -7,10 +7,11 @@ import numpy as np
 from joblib import Parallel, delayed
 from sklearn.utils import check_random_state
 
+from conclust._lloyd.start import Centred, centred, init_centers
 from conclust._progress import progress
 from conclust._sklearn import Interval, StrOptions, fit_context
 from conclust._validation import check_inputs, weights_of_rows
-from conclust.cluster._lloyd import Centred, centred, constrained_kmeans, init_centers
+from conclust.cluster import constrained_kmeans
 from conclust.constraints import Constraints
 from conclust.ensemble._judges import JudgedMixin, Judges
 from conclust.ensemble._members import (

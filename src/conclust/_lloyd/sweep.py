@@ -1,19 +1,16 @@
-"""Lloyd's loop with linked rows: the modified COP-Kmeans, and the sweep all k-means here share."""
+"""Four verbs over the rows of one X: sweep, add, means, inertia."""
 
-import time
 from collections.abc import Callable, Iterator
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import ExitStack
-from typing import Any, Literal, NamedTuple, Self
+from typing import Any, NamedTuple, Self
 
-import joblib
 import numpy as np
 import scipy.sparse as sp
-from sklearn.cluster import kmeans_plusplus
-from sklearn.utils import check_array, check_random_state
 from sklearn.utils.extmath import row_norms
 
-from conclust._kernels.lloyd import fingerprint, iterate_dense
+from conclust._arrays import Matrix
+from conclust._kernels.lloyd import iterate_dense
 from conclust._kernels.nearest import (
     BLOCK,
     FREE,
@@ -24,49 +21,15 @@ from conclust._kernels.nearest import (
     sweep_csr,
     sweep_dense,
 )
-from conclust._kernels.pairs import count_broken, place_pairs, plan_pairs
-from conclust._sklearn import threadpool_controller
+from conclust._placement.in_order import Plan
+from conclust._threads import available_threads, one_blas_thread
 
 # Multiplications that pay for waking one more thread (some 50 µs).
 GRAIN = 1 << 20
 # Multiplications per iteration up to which whole iterations run in one call, in one thread.
 SMALL = 1 << 22
-# Part of the inertia that counts as a fall where new orders of the pairs make it go up and down.
-FALL = 1e-3
 # Rows that are measured at a time where one number per row is all that is wanted.
 CHUNK = 1 << 13
-
-# A dense array or a CSR matrix, float32 or float64, and where centres may come from.
-Matrix = Any
-Init = str | np.ndarray | Callable[..., np.ndarray]
-
-
-class Round(NamedTuple):
-    """What one iteration did."""
-
-    inertia: float  # weighted sum of squared distances to the centres the rows were assigned to
-    n_changed: int  # rows whose cluster is not the one they had
-    n_violated: int  # pairs broken by the assignment
-    center_shift: float  # Σ ‖new centre − old centre‖²
-    seconds: float
-
-
-class Run(NamedTuple):
-    """The result of one run, in the coordinates of the X it was given."""
-
-    labels: np.ndarray  # (n_samples,) int32
-    centers: np.ndarray  # (n_clusters, n_features)
-    inertia: float
-    n_iter: int
-    converged: bool  # False: the last iteration still moved rows and centres
-    history: list[Round]
-
-
-class Centred(NamedTuple):
-    """Data moved to their mean, and that mean; sparse data stay where they are."""
-
-    X: Matrix
-    mean: np.ndarray  # (n_features,)
 
 
 class Assigned(NamedTuple):
@@ -74,120 +37,6 @@ class Assigned(NamedTuple):
 
     n_changed: int  # rows whose cluster is not the one they had
     inertia: float  # weighted sum of squared distances to the centres
-
-
-class Plan(NamedTuple):
-    """The pairs that place rows when visited in some order; see `plan_pairs`."""
-
-    openings: np.ndarray
-    opening_sign: np.ndarray
-    extensions: np.ndarray
-    extension_sign: np.ndarray
-
-
-# --- before the loop ---------------------------------------------------------------------------
-
-
-def centred(X: Matrix, *, copy: bool = True) -> Centred:
-    """Move dense data to their mean, where ‖x‖² + ‖c‖² − 2 x·c loses fewest digits.
-
-    Distances do not change. Whoever calls adds ``mean`` to the centres found. Done once for all
-    starts and rounds; ``copy=False`` overwrites X, for a caller who holds the only reference.
-    """
-    if sp.issparse(X):
-        return Centred(X, np.zeros(X.shape[1], dtype=X.dtype))
-    mean = X.mean(axis=0)
-    return Centred(np.subtract(X, mean, out=None if copy else X), mean)
-
-
-def init_centers(
-    X: Matrix,
-    n_clusters: int,
-    init: Init,
-    sample_weight: np.ndarray | None,
-    random_state: np.random.RandomState,
-    *,
-    mean: np.ndarray | None = None,
-) -> np.ndarray:
-    """Choose the centres to start from, with the draws scikit-learn's ``KMeans`` would make.
-
-    Parameters
-    ----------
-    X : {ndarray, CSR matrix} of shape (n_samples, n_features)
-        Centred or not.
-    n_clusters : int
-    init : {"k-means++", "random"}, array-like of shape (n_clusters, n_features) or callable
-        "random" takes distinct rows, with probabilities proportional to their weights. A callable
-        receives ``(X, n_clusters, random_state=...)`` with X as it is given here.
-    sample_weight : ndarray of shape (n_samples,) or None
-        Not used by arrays and callables.
-    random_state : RandomState
-    mean : ndarray of shape (n_features,), default=None
-        What `centred` took from X; an array ``init`` is moved likewise.
-
-    Returns
-    -------
-    ndarray of shape (n_clusters, n_features)
-        A new array, of the type of X.
-    """
-    n_samples = X.shape[0]
-    if n_samples < n_clusters:
-        raise ValueError(f"n_samples={n_samples} should be >= n_clusters={n_clusters}.")
-    if isinstance(init, str) and init == "k-means++":
-        return kmeans_plusplus(
-            X, n_clusters, sample_weight=sample_weight, random_state=random_state
-        )[0]
-    if isinstance(init, str) and init == "random":
-        weight = np.ones(n_samples) if sample_weight is None else sample_weight
-        n_heavy = np.count_nonzero(weight)
-        if n_heavy < n_clusters:
-            raise ValueError(
-                f'init="random" draws n_clusters={n_clusters} rows with positive weight, but '
-                f"sample_weight has only {n_heavy}. Lower n_clusters or pass an array as init."
-            )
-        rows = random_state.choice(n_samples, n_clusters, replace=False, p=weight / weight.sum())
-        return X[rows].toarray() if sp.issparse(X) else X[rows]
-    if isinstance(init, str):
-        raise ValueError(
-            f"init={init!r} is unknown; use 'k-means++', 'random', an array of shape "
-            "(n_clusters, n_features) or a callable."
-        )
-    if callable(init):
-        origin = "init(X, n_clusters, random_state=...) returned an array of"
-        given = init(X, n_clusters, random_state=random_state)
-    else:
-        origin = "init has"
-        given = init
-    centers = check_array(given, dtype=X.dtype, order="C", copy=True, input_name="init")
-    if centers.shape != (n_clusters, X.shape[1]):
-        raise ValueError(
-            f"{origin} shape {centers.shape}, but n_clusters={n_clusters} and X has "
-            f"{X.shape[1]} features: it must be {(n_clusters, X.shape[1])}."
-        )
-    if mean is not None and not callable(init):
-        centers -= mean
-    return centers
-
-
-# --- threads -----------------------------------------------------------------------------------
-
-
-def one_blas_thread() -> Any:
-    """Hold BLAS at one thread, as a context: beside our own threads its pool fights for the cores.
-
-    Whoever runs several fits in threads of its own should hold this around all of them.
-    """
-    return threadpool_controller().limit(limits=1, user_api="blas")
-
-
-def available_threads() -> int:
-    """As many threads as scikit-learn would use: OMP_NUM_THREADS and joblib's workers count."""
-    openmp = threadpool_controller().select(user_api="openmp").info()
-    limit = min((pool["num_threads"] for pool in openmp), default=1)
-    return min(limit, joblib.cpu_count(only_physical_cores=True))
-
-
-# --- the sweep ---------------------------------------------------------------------------------
 
 
 class NearestCenters:
@@ -557,224 +406,3 @@ def assign_nearest(X: Matrix, centers: np.ndarray, *, n_threads: int | None = No
     with NearestCenters(X, len(centers), n_threads=n_threads) as rows:
         rows.sweep(np.ascontiguousarray(centers, dtype=X.dtype))
     return rows.labels
-
-
-# --- the algorithm -----------------------------------------------------------------------------
-
-
-def constrained_kmeans(
-    X: Matrix,
-    pairs: np.ndarray,
-    sign: np.ndarray,
-    priority: np.ndarray | None,
-    centers_init: np.ndarray,
-    *,
-    sample_weight: np.ndarray | None = None,
-    max_iter: int = 300,
-    tol: float = 0.0,
-    order: Literal["given", "random"] = "given",
-    random_state: int | np.random.RandomState | None = None,
-    n_threads: int | None = None,
-    on_round: Callable[[Round], object] | None = None,
-) -> Run:
-    """Run the modified COP-Kmeans (Algorithm 2 of [1]_): k-means that heeds pairs, and never fails.
-
-    In each iteration the rows named in pairs are placed first, pair after pair in descending
-    priority: each gets its nearest centre as far as its pair and the rows placed before it allow.
-    Then every other row goes to its nearest centre, and the centres move to the means.
-
-    Parameters
-    ----------
-    X : {ndarray, CSR matrix} of shape (n_samples, n_features), float32 or float64
-        C-contiguous. Pass dense data through `centred` first, for accuracy.
-    pairs : ndarray of shape (n_pairs, 2)
-        Row numbers.
-    sign : ndarray of shape (n_pairs,)
-        +1 for a must-link, −1 for a cannot-link.
-    priority : ndarray of shape (n_pairs,) or None
-        Pairs are visited in descending priority, ties (and None) in the order given.
-    centers_init : ndarray of shape (n_clusters, n_features)
-        In the coordinates of X; left as they are.
-    sample_weight : ndarray of shape (n_samples,), default=None
-        Weight of each row in the means and in the inertia.
-    max_iter : int, default=300
-    tol : float, default=0.0
-        Stop once Σ ‖new centre − old centre‖² is at most this. Absolute: scale it beforehand.
-    order : {"given", "random"}, default="given"
-        "random" ignores priorities and draws a new order in each iteration, as in [2]_.
-    random_state : int, RandomState or None, default=None
-        For ``order="random"``.
-    n_threads : int, default=None
-        None for as many as scikit-learn would use.
-    on_round : callable, default=None
-        Called with the `Round` of each iteration.
-
-    Returns
-    -------
-    Run
-
-    Notes
-    -----
-    Stops when no label changes, when the centres stay within ``tol``, when labels come
-    back (with conflicting pairs they may cycle), or after ``max_iter`` iterations. With
-    ``order="random"`` the rows in pairs may change for ever: there it stops when no other row
-    changes and the inertia does not fall by a thousandth. Unless no label changed, the rows are
-    assigned once more (in the last order) so that labels agree with the centres returned. A cluster
-    left empty restarts at the row farthest from its own centre. Without pairs this is
-    scikit-learn's ``KMeans(algorithm="lloyd")`` with the same start: same labels, inertia, centres
-    and number of iterations.
-
-    Beside plain k-means an iteration costs O(n_pairs), and O(n_features) for each row that is not
-    placed at its nearest centre. Memory grows by some 50 bytes per row named in pairs.
-
-    References
-    ----------
-    .. [1] M. Okabe and S. Yamada, "Clustering by Learning Constraints Priorities".
-    .. [2] M. Okabe and S. Yamada, "Clustering with Extended Constraints by Co-Training".
-    """
-    with ConstrainedLloyd(
-        X, pairs, sign, len(centers_init), sample_weight=sample_weight, n_threads=n_threads
-    ) as rows:
-        return rows.run(
-            priority,
-            centers_init,
-            max_iter=max_iter,
-            tol=tol,
-            order=order,
-            random_state=random_state,
-            on_round=on_round,
-        )
-
-
-class ConstrainedLloyd:
-    """`constrained_kmeans` again and again on the same rows and pairs: buffers are kept.
-
-    A context manager; the parameters, here and of `run`, are those of `constrained_kmeans`.
-    """
-
-    def __init__(
-        self,
-        X: Matrix,
-        pairs: np.ndarray,
-        sign: np.ndarray,
-        n_clusters: int,
-        *,
-        sample_weight: np.ndarray | None = None,
-        n_threads: int | None = None,
-    ):
-        kept, self._pairs = _among_themselves(np.asarray(pairs).reshape(-1, 2), X.shape[0])
-        self._sign = np.asarray(sign).astype(np.int8)
-        self._placed = np.empty(len(kept), dtype=np.int32)
-        self._rows = NearestCenters(
-            X, n_clusters, sample_weight=sample_weight, kept=kept, n_threads=n_threads
-        )
-
-    def __enter__(self) -> Self:
-        self._rows.__enter__()
-        return self
-
-    def __exit__(self, *exception: object) -> None:
-        self._rows.__exit__(*exception)
-
-    def run(
-        self,
-        priority: np.ndarray | None,
-        centers_init: np.ndarray,
-        *,
-        max_iter: int = 300,
-        tol: float = 0.0,
-        order: Literal["given", "random"] = "given",
-        random_state: int | np.random.RandomState | None = None,
-        on_round: Callable[[Round], object] | None = None,
-    ) -> Run:
-        """Run once from the centres given."""
-        rows, pairs, sign, placed = self._rows, self._pairs, self._sign, self._placed
-        rows.forget()
-        generator = check_random_state(random_state) if order == "random" else None
-        # Sorted once: Algorithm 2 repeats its line 5, but priorities do not change within a run.
-        plan = self._plan(_descending(priority, len(pairs)))
-        centers = np.array(centers_init, dtype=rows.X.dtype, order="C")
-        history: list[Round] = []
-
-        def note(record: Round) -> None:
-            history.append(record)
-            if on_round is not None:
-                on_round(record)
-
-        seen: list[int] = []
-        lowest = np.inf
-        unchanged = converged = cycles = False
-        while len(history) < max_iter and not (converged or cycles):
-            began = time.perf_counter()
-            if generator is None and rows.is_small:
-                # Whole iterations in one call; it comes back where a cluster is empty.
-                records, seen, is_empty = rows.iterate(
-                    centers, plan, pairs, sign, placed, max_iter - len(history), tol, seen
-                )
-                seconds = (time.perf_counter() - began) / len(records)
-                for inertia, n_changed, n_broken, shift in records[: len(records) - is_empty]:
-                    note(Round(inertia, int(n_changed), int(n_broken), shift, seconds))
-                if not is_empty:  # the rows are assigned to the last centres already
-                    unchanged, converged = True, n_changed == 0 or shift <= tol
-                    break
-                seen.pop()  # what follows does not follow from these labels alone
-                assigned = Assigned(int(records[-1, 1]), float(records[-1, 0]))
-            else:
-                if generator is not None:
-                    plan = self._plan(generator.permutation(len(pairs)).astype(np.uint32))
-                assigned = self._assign(centers, plan)
-            filled = rows.all_filled
-            previous, centers = centers, rows.means(centers)
-            step = (centers - previous).ravel()
-            shift = float(step @ step)
-            seconds = time.perf_counter() - began
-            n_broken = count_broken(pairs, sign, placed)
-            note(Round(assigned.inertia, assigned.n_changed, n_broken, shift, seconds))
-            unchanged = assigned.n_changed == 0
-            converged = unchanged or shift <= tol
-            if generator is not None:
-                falls = assigned.inertia < lowest * (1 - FALL)
-                converged |= not (falls or rows.n_free_changed)
-                lowest = min(lowest, assigned.inertia)
-            elif len(placed) and filled:
-                # The means follow from the labels: those met before would come back for ever.
-                met = int(fingerprint(rows.labels))
-                cycles = met in seen
-                seen.append(met)
-        if not unchanged:
-            self._assign(centers, plan)
-        inertia = rows.inertia(centers)
-        return Run(rows.labels, centers, inertia, len(history), converged, history)
-
-    def _assign(self, centers: np.ndarray, plan: Plan) -> Assigned:
-        rows, placed = self._rows, self._placed
-        swept = rows.sweep(centers)
-        if not len(placed):
-            return swept
-        place_pairs(rows.nearest, rows.second, rows.gap, *plan, placed)
-        moved = rows.add(placed, centers)
-        return Assigned(swept.n_changed + moved.n_changed, swept.inertia + moved.inertia)
-
-    def _plan(self, order: np.ndarray) -> Plan:
-        pairs, sign = self._pairs, self._sign
-        full = Plan(*(np.empty_like(given) for given in (pairs, sign, pairs, sign)))
-        is_placed = np.zeros(len(self._placed), dtype=bool)
-        n_openings, n_extensions = plan_pairs(pairs, sign, order, is_placed, *full)
-        lengths = (n_openings, n_openings, n_extensions, n_extensions)
-        return Plan(*(table[:length].copy() for table, length in zip(full, lengths, strict=True)))
-
-
-def _among_themselves(pairs: np.ndarray, n_samples: int) -> tuple[np.ndarray, np.ndarray]:
-    """Rows that occur in pairs, ascending, and the pairs as positions among them."""
-    # Marks instead of a sort: this runs once per round of an ensemble.
-    position = np.zeros(n_samples, dtype=np.uint32)
-    position[pairs] = 1
-    rows = np.flatnonzero(position)
-    position[rows] = np.arange(len(rows), dtype=np.uint32)
-    return rows, position[pairs]
-
-
-def _descending(priority: np.ndarray | None, n_pairs: int) -> np.ndarray:
-    if priority is None:
-        return np.arange(n_pairs, dtype=np.uint32)
-    return np.argsort(-np.asarray(priority), kind="stable").astype(np.uint32)

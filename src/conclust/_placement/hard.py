@@ -1,8 +1,6 @@
 """The assignment step of hard constrained k-means: cheap, and no cannot-link inside a cluster."""
 
-from dataclasses import dataclass
 from enum import StrEnum
-from functools import cached_property
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -10,14 +8,13 @@ import numpy.typing as npt
 from scipy.optimize import Bounds, LinearConstraint, linear_sum_assignment, milp
 from scipy.sparse import coo_array, csr_array, eye_array, kron
 
+from conclust._arrays import FloatArray, IntArray
 from conclust._kernels import colouring
 from conclust._kernels.colouring import FOUND, NONE, UNKNOWN
-from conclust._kernels.placement import (
+from conclust._kernels.place_hard import (
     FREE,
     ROUNDING,
-    broken_weight,
     extend,
-    find_parents,
     fold_leaves,
     improve,
     place_greedily,
@@ -25,9 +22,7 @@ from conclust._kernels.placement import (
     repair,
     unfold_leaves,
 )
-
-IntArray = npt.NDArray[np.int64]
-FloatArray = npt.NDArray[np.float64]
+from conclust._placement.apart_graph import ApartGraph
 
 # Budgets count elementary steps, not seconds, so that answers do not depend on the machine.
 IMPROVE_BUDGET = 100_000_000  # links looked at: a few seconds, hardly ever spent
@@ -56,7 +51,6 @@ COLOUR_BUDGET = 500_000  # colours tried: about 1 s
 # are dense, and there it needs seconds at this size and minutes at twice the size.
 MAX_SOLVER_VARIABLES = 300
 SOLVER_INFEASIBLE = 2  # scipy's status of a programme proved to have no solution
-
 NOTHING = np.empty(0, np.int64)
 
 
@@ -82,117 +76,6 @@ class Placement(NamedTuple):
     outcome: Outcome
     rung: str
     witness: IntArray  # INFEASIBLE: units whose links alone exclude a placement; else empty
-
-
-@dataclass(frozen=True, eq=False)
-class ApartGraph:
-    """Which units must not share a cluster, prepared once for many placements.
-
-    Attributes
-    ----------
-    apart : ndarray of shape (n_links, 2)
-        Pairs of units, first < second, each once.
-    apart_weight : ndarray of shape (n_links,)
-        What breaking each link costs; positive.
-    n_units : int
-    """
-
-    apart: IntArray
-    apart_weight: FloatArray
-    n_units: int
-
-    @cached_property
-    def _links(self) -> tuple[IntArray, IntArray, FloatArray]:
-        both = np.concatenate([self.apart, self.apart[:, ::-1]])
-        weight = np.concatenate([self.apart_weight, self.apart_weight])
-        matrix = coo_array((weight, (both[:, 0], both[:, 1])), (self.n_units, self.n_units)).tocsr()
-        matrix.sort_indices()
-        return matrix.indptr.astype(np.int64), matrix.indices.astype(np.int64), matrix.data
-
-    @property
-    def indptr(self) -> IntArray:
-        """(n_units + 1,) row starts of the symmetric CSR."""
-        return self._links[0]
-
-    @property
-    def indices(self) -> IntArray:
-        """(2 n_links,) linked units, sorted in each row."""
-        return self._links[1]
-
-    @property
-    def weight(self) -> FloatArray:
-        """(2 n_links,) weights along `indices`."""
-        return self._links[2]
-
-    @cached_property
-    def _parts(self) -> tuple[IntArray, IntArray, npt.NDArray[np.bool_]]:
-        component = np.empty(self.n_units, np.int64)
-        side = np.empty(self.n_units, np.int64)
-        odd = np.empty(self.n_units, np.bool_)
-        n_components = colouring.two_colour(self.indptr, self.indices, component, side, odd)
-        return component, side, odd[:n_components]
-
-    @property
-    def component(self) -> IntArray:
-        """(n_units,) connected component of each unit."""
-        return self._parts[0]
-
-    @property
-    def side(self) -> IntArray:
-        """(n_units,) a two-colouring of the components that have one."""
-        return self._parts[1]
-
-    @property
-    def odd(self) -> npt.NDArray[np.bool_]:
-        """(n_components,) whether a component has an odd cycle."""
-        return self._parts[2]
-
-    @cached_property
-    def _peeling(self) -> tuple[IntArray, IntArray, IntArray, "ApartGraph"]:
-        inside = np.ones(self.n_units, np.bool_)
-        peeled = colouring.core(self.indptr, self.indices, 2, inside)
-        parent = np.empty(len(peeled), np.int64)
-        find_parents(self.indptr, self.indices, peeled, parent)
-        units = np.flatnonzero(inside)
-        return peeled, parent, units, self if inside.all() else self.restricted(units)
-
-    @property
-    def peeled(self) -> IntArray:
-        """Units outside the 2-core (free units and trees hanging on the core), leaves first."""
-        return self._peeling[0]
-
-    @property
-    def parent(self) -> IntArray:
-        """The neighbour each peeled unit hangs on; -1 for none."""
-        return self._peeling[1]
-
-    @property
-    def core_units(self) -> IntArray:
-        """Units of the 2-core."""
-        return self._peeling[2]
-
-    @property
-    def core(self) -> "ApartGraph":
-        """The graph of the 2-core, its units numbered along `core_units`."""
-        return self._peeling[3]
-
-    def restricted(self, units: IntArray) -> "ApartGraph":
-        """Return the links among some units, renumbered in the order given."""
-        number = np.full(self.n_units, -1, np.int64)
-        number[units] = np.arange(len(units))
-        ends = number[self.apart]
-        inside = (ends >= 0).all(axis=1)
-        return ApartGraph(np.sort(ends[inside], axis=1), self.apart_weight[inside], len(units))
-
-    def broken(self, labels: IntArray) -> IntArray:
-        """Return the rows of `apart` whose two units share a cluster."""
-        return np.flatnonzero(labels[self.apart[:, 0]] == labels[self.apart[:, 1]])
-
-    def broken_weight(self, labels: IntArray) -> FloatArray:
-        """(n_components,) weight of the broken links of each component."""
-        broken = np.empty(len(self.odd))
-        broken_weight(self.indptr, self.indices, self.weight, self.component, labels, broken)
-        return broken
 
 
 class _Found(NamedTuple):

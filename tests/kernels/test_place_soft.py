@@ -6,8 +6,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from conclust import Constraints
-from conclust._kernels import penalty
-from conclust.cluster._pckmeans import link_rows, place_rows
+from conclust._kernels import place_soft
+from conclust._placement.links import link_rows
+from conclust._placement.soft import place_rows
 from conclust.testing import any_constraints
 from tests.oracles.pckmeans import least_total, total_price
 
@@ -16,7 +17,7 @@ N_ROWS = 6
 
 
 def kernel(name, compiled):
-    function = getattr(penalty, name)
+    function = getattr(place_soft, name)
     return function if compiled else function.py_func
 
 
@@ -100,7 +101,7 @@ def test_placing_mostly_finds_the_optimum():
         price = np.ones((len(links), 1))
         best = least_total(cost, links.pairs, links.sign, price)
         labels = cost.argmin(axis=1).astype(np.int32)
-        while penalty.move_rows(cost, *graph(links, price), np.arange(len(labels)), labels):
+        while place_soft.move_rows(cost, *graph(links, price), np.arange(len(labels)), labels):
             pass
         swept = total_price(cost, links.pairs, links.sign, price, labels)
         place_rows(cost, links, price, labels)

@@ -3,8 +3,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from conclust._kernels import colouring, placement
-from conclust._kernels.placement import FREE
+from conclust._kernels import colouring, place_hard
+from conclust._kernels.place_hard import FREE
 from tests.oracles import placement as oracle
 from tests.oracles.colouring import csr
 
@@ -68,10 +68,10 @@ def test_forests_are_placed_at_least_cost(case, way):
     alive = np.ones(len(cost), dtype=np.bool_)
     peeled = colouring.core(indptr, indices, 2, alive)
     parent, labels = np.empty((2, len(cost)), dtype=np.int64)
-    way(placement.find_parents)(indptr, indices, peeled, parent)
+    way(place_hard.find_parents)(indptr, indices, peeled, parent)
     folded = cost.copy()
-    way(placement.fold_leaves)(peeled, parent, folded)
-    way(placement.unfold_leaves)(peeled, parent, folded, labels)
+    way(place_hard.fold_leaves)(peeled, parent, folded)
+    way(place_hard.unfold_leaves)(peeled, parent, folded, labels)
     expected = oracle.cheapest(cost, apart, np.ones(len(apart)))
     assert value(labels, cost, apart, np.ones(len(apart))) == pytest.approx(expected)
     # The last unit of each tree has gathered the cost of the whole tree.
@@ -83,7 +83,7 @@ def test_forests_are_placed_at_least_cost(case, way):
 def test_greedy_takes_the_most_constrained_first(case, way):
     cost, apart, weight = case
     labels = np.empty(len(cost), dtype=np.int64)
-    n_stuck = way(placement.place_greedily)(cost, *with_weights(apart, weight, len(cost)), labels)
+    n_stuck = way(place_hard.place_greedily)(cost, *with_weights(apart, weight, len(cost)), labels)
     expected = oracle.place_greedily(cost, apart)
     if expected is None:
         assert n_stuck > 0
@@ -101,7 +101,7 @@ def test_improving_never_worsens_and_leaves_no_single_move(case, seed, way):
     start = np.random.RandomState(seed).randint(n_clusters, size=n_units)
     labels = start.copy()
     links = with_weights(apart, weight, n_units)
-    way(placement.improve)(cost, *links, np.arange(n_units), 8, PLENTY, labels)
+    way(place_hard.improve)(cost, *links, np.arange(n_units), 8, PLENTY, labels)
     reached = value(labels, cost, apart, weight)
     assert reached <= value(start, cost, apart, weight)
     for u in range(n_units):
@@ -120,7 +120,7 @@ def test_a_linked_pair_is_swapped(way):
     # Check that two units in each other's cheap cluster change places, which no move can do.
     cost = np.array([[9.0, 1.0], [1.0, 9.0]])
     labels = np.array([0, 1])
-    way(placement.improve)(cost, *links_of([(0, 1)], 2), np.arange(2), 2, PLENTY, labels)
+    way(place_hard.improve)(cost, *links_of([(0, 1)], 2), np.arange(2), 2, PLENTY, labels)
     assert labels.tolist() == [1, 0]
 
 
@@ -130,9 +130,9 @@ def test_a_chain_is_swapped_as_a_whole(way):
     cost = np.array([[9.0, 0.0], [0.0, 1.0], [1.0, 0.0], [0.0, 1.0], [1.0, 0.0]])
     path = [(0, 1), (1, 2), (2, 3), (3, 4)]
     labels = np.array([0, 1, 0, 1, 0])
-    way(placement.improve)(cost, *links_of(path, 5), np.arange(5), 4, PLENTY, labels)
+    way(place_hard.improve)(cost, *links_of(path, 5), np.arange(5), 4, PLENTY, labels)
     assert labels.tolist() == [0, 1, 0, 1, 0], "longer than allowed"
-    way(placement.improve)(cost, *links_of(path, 5), np.arange(5), 5, PLENTY, labels)
+    way(place_hard.improve)(cost, *links_of(path, 5), np.arange(5), 5, PLENTY, labels)
     assert labels.tolist() == [1, 0, 1, 0, 1]
 
 
@@ -142,21 +142,21 @@ def test_a_unit_in_the_way_is_sent_elsewhere(way):
     cost = np.array([[9.0, 0.0, 9.0], [9.0, 1.0, 2.0], [0.0, 9.0, 9.0]])
     labels = np.array([0, 1, 0])
     links = links_of([(0, 1), (1, 2)], 3)
-    way(placement.improve)(cost, *links, np.arange(3), 2, PLENTY, labels)
+    way(place_hard.improve)(cost, *links, np.arange(3), 2, PLENTY, labels)
     assert labels.tolist() == [1, 2, 0]
 
 
 def test_a_broken_link_is_mended_whatever_the_cost():
     cost = np.array([[0.0, 100.0], [0.0, 200.0]])
     labels = np.array([0, 0])
-    placement.improve(cost, *links_of([(0, 1)], 2), np.arange(2), 2, PLENTY, labels)
+    place_hard.improve(cost, *links_of([(0, 1)], 2), np.arange(2), 2, PLENTY, labels)
     assert labels.tolist() == [1, 0]
 
 
 def test_no_budget_no_change():
     cost = np.array([[9.0, 1.0]])
     labels = np.array([0])
-    placement.improve(cost, *links_of([], 1), np.arange(1), 1, 0, labels)
+    place_hard.improve(cost, *links_of([], 1), np.arange(1), 1, 0, labels)
     assert labels.tolist() == [0]
 
 
@@ -167,7 +167,7 @@ def test_soft_start_without_clashes_is_the_cheapest(case, way):
     labels = cost.argmin(axis=1)
     cheapest = labels.copy()
     order = np.arange(len(cost))
-    way(placement.place_softly)(
+    way(place_hard.place_softly)(
         cost, *with_weights(apart, weight, len(cost)), order, 0.1, 1.5, 30, labels
     )
     if oracle.broken_weight(cheapest, apart, weight) == 0:
@@ -187,7 +187,7 @@ def test_repair_breaks_the_least_weight(case, n_drawn, seed, way):
     cost, apart, weight = case
     labels = np.zeros(len(cost), dtype=np.int64)
     links = with_weights(apart, weight, len(cost))
-    broken = way(placement.repair)(cost, *links, n_drawn, 3_000, seed, labels)
+    broken = way(place_hard.repair)(cost, *links, n_drawn, 3_000, seed, labels)
     assert broken == oracle.broken_weight(labels, apart, weight)
     assert broken == oracle.cheapest(cost, apart, weight)[0]
 
@@ -195,7 +195,7 @@ def test_repair_breaks_the_least_weight(case, n_drawn, seed, way):
 def test_repair_leaves_what_is_whole():
     labels = np.array([1, 0])
     links = links_of([(0, 1)], 2)
-    assert placement.repair(np.ones((2, 2)), *links, 8, PLENTY, 1, labels) == 0.0
+    assert place_hard.repair(np.ones((2, 2)), *links, 8, PLENTY, 1, labels) == 0.0
     assert labels.tolist() == [1, 0]
 
 
@@ -205,9 +205,9 @@ def test_extending_follows_the_order(way):
     cost = np.array([[0.0, 1.0], [0.0, 1.0], [0.0, 1.0]])
     labels = np.full(3, FREE)
     indptr, indices = csr([(0, 1), (0, 2), (1, 2)], 3)
-    assert way(placement.extend)(cost, indptr, indices, np.array([1, 0]), labels) == FREE
+    assert way(place_hard.extend)(cost, indptr, indices, np.array([1, 0]), labels) == FREE
     assert labels.tolist() == [1, 0, FREE]
-    assert way(placement.extend)(cost, indptr, indices, np.array([2]), labels) == 2
+    assert way(place_hard.extend)(cost, indptr, indices, np.array([2]), labels) == 2
 
 
 @both_ways
@@ -218,7 +218,7 @@ def test_broken_weight_by_component(case, way):
     together = np.zeros(len(cost), dtype=np.int64)
     broken = np.empty(1)
     links = with_weights(apart, weight, len(cost))
-    way(placement.broken_weight)(*links, together, labels, broken)
+    way(place_hard.broken_weight)(*links, together, labels, broken)
     assert broken[0] == oracle.broken_weight(labels, apart, weight)
 
 
@@ -231,10 +231,10 @@ def test_compiled_and_plain_agree(case, seed):
     answers = []
     for way in (compiled, plain):
         greedy, soft = np.empty(len(cost), dtype=np.int64), cost.argmin(axis=1)
-        way(placement.place_greedily)(cost, *links, greedy)
-        way(placement.place_softly)(cost, *links, order, 0.5, 1.5, 5, soft)
+        way(place_hard.place_greedily)(cost, *links, greedy)
+        way(place_hard.place_softly)(cost, *links, order, 0.5, 1.5, 5, soft)
         mended, improved = soft.copy(), soft.copy()
-        way(placement.repair)(cost, *links, 3, 2_000, seed, mended)
-        way(placement.improve)(cost, *links, order, 4, PLENTY, improved)
+        way(place_hard.repair)(cost, *links, 3, 2_000, seed, mended)
+        way(place_hard.improve)(cost, *links, order, 4, PLENTY, improved)
         answers.append(np.concatenate([greedy, soft, mended, improved]).tolist())
     assert answers[0] == answers[1]

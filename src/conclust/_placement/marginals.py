@@ -5,6 +5,7 @@ from typing import NamedTuple
 import numpy as np
 import numpy.typing as npt
 
+from conclust._arrays import FloatArray, IntArray
 from conclust._kernels.marginals import (
     close_clusters,
     fold_sums,
@@ -13,10 +14,8 @@ from conclust._kernels.marginals import (
     sweep_components,
     unfold_marginals,
 )
-from conclust.cluster._placement import ApartGraph, place
-
-IntArray = npt.NDArray[np.int64]
-FloatArray = npt.NDArray[np.float64]
+from conclust._placement.apart_graph import ApartGraph
+from conclust._placement.hard import place
 
 # Labellings looked at in one component: some 10 ms.
 MAX_STATES = 100_000

@@ -5,8 +5,9 @@ import pytest
 from hypothesis import assume, given
 from hypothesis import strategies as st
 
-from conclust.cluster import _placement
-from conclust.cluster._placement import ApartGraph, Outcome, place
+from conclust._placement import hard
+from conclust._placement.apart_graph import ApartGraph
+from conclust._placement.hard import Outcome, place
 from tests.oracles import colouring as graphs
 from tests.oracles import placement as oracle
 
@@ -237,7 +238,7 @@ def test_components_are_judged_apart():
 def stuck(monkeypatch, **limits):
     """Take away the steps of the ladder that would have solved the case."""
     for name, value in limits.items():
-        monkeypatch.setattr(_placement, name, value)
+        monkeypatch.setattr(hard, name, value)
 
 
 def hard_case():

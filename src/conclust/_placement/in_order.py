@@ -1,0 +1,41 @@
+"""Linked rows placed pair after pair, by priority."""
+
+from typing import NamedTuple
+
+import numpy as np
+
+from conclust._kernels.place_in_order import plan_pairs
+
+
+class Plan(NamedTuple):
+    """The pairs that place rows when visited in some order; see `plan_pairs`."""
+
+    openings: np.ndarray
+    opening_sign: np.ndarray
+    extensions: np.ndarray
+    extension_sign: np.ndarray
+
+
+def plan_of(pairs: np.ndarray, sign: np.ndarray, order: np.ndarray, n_rows: int) -> Plan:
+    """The pairs that place rows when visited in this order; see `plan_pairs`."""
+    full = Plan(*(np.empty_like(given) for given in (pairs, sign, pairs, sign)))
+    is_placed = np.zeros(n_rows, dtype=bool)
+    n_openings, n_extensions = plan_pairs(pairs, sign, order, is_placed, *full)
+    lengths = (n_openings, n_openings, n_extensions, n_extensions)
+    return Plan(*(table[:length].copy() for table, length in zip(full, lengths, strict=True)))
+
+
+def among_themselves(pairs: np.ndarray, n_samples: int) -> tuple[np.ndarray, np.ndarray]:
+    """Rows that occur in pairs, ascending, and the pairs as positions among them."""
+    # Marks instead of a sort: this runs once per round of an ensemble.
+    position = np.zeros(n_samples, dtype=np.uint32)
+    position[pairs] = 1
+    rows = np.flatnonzero(position)
+    position[rows] = np.arange(len(rows), dtype=np.uint32)
+    return rows, position[pairs]
+
+
+def descending(priority: np.ndarray | None, n_pairs: int) -> np.ndarray:
+    if priority is None:
+        return np.arange(n_pairs, dtype=np.uint32)
+    return np.argsort(-np.asarray(priority), kind="stable").astype(np.uint32)

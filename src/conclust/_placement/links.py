@@ -1,0 +1,100 @@
+"""Soft statements as a graph over the rows they name."""
+
+from dataclasses import dataclass
+from typing import NamedTuple
+
+import numpy as np
+import numpy.typing as npt
+
+from conclust._arrays import FloatArray, IntArray
+from conclust._kernels.disjoint_set import components
+from conclust.constraints import Constraints
+
+
+class Graph(NamedTuple):
+    """Links as CSR: ``neighbor[indptr[u]:indptr[u + 1]]`` are the rows linked to u, by `link`."""
+
+    indptr: IntArray
+    neighbor: IntArray
+    link: IntArray
+
+
+@dataclass(frozen=True, eq=False)
+class Links:
+    """Pairwise statements as a graph over the rows they name, prepared once for all starts.
+
+    Attributes
+    ----------
+    rows : ndarray of shape (n_rows,)
+        The rows that some statement names, ascending; below, rows are positions in it.
+    pairs : ndarray of shape (n_pairs, 2)
+    sign : ndarray of shape (n_pairs,)
+        +1 for a must-link, -1 for a cannot-link.
+    weight : ndarray of shape (n_pairs,)
+    graph : Graph
+        Of all pairs.
+    groups : tuple of ndarray
+        Must-link components of two rows and more, as ``starts, members``: group g is
+        ``members[starts[g]:starts[g + 1]]``.
+    unit : ndarray of shape (n_rows,)
+        Must-link component of each row, rows without must-links included.
+    graph_of_units : Graph
+        Of the cannot-links between units.
+    """
+
+    rows: IntArray
+    pairs: IntArray
+    sign: npt.NDArray[np.int8]
+    weight: FloatArray
+    graph: Graph
+    groups: tuple[IntArray, IntArray]
+    unit: IntArray
+    graph_of_units: Graph
+
+    def __len__(self) -> int:
+        return len(self.pairs)
+
+
+def link_rows(constraints: Constraints) -> Links:
+    """Turn the pairwise statements into a graph; relative statements are left out."""
+    given = constraints.pairs()
+    rows, ends = np.unique(given.pairs, return_inverse=True)
+    pairs = np.ascontiguousarray(ends.reshape(-1, 2), dtype=np.int64)
+    unit = np.empty(len(rows), np.int64)
+    n_units = components(pairs[given.sign > 0], len(rows), unit)
+    between = np.flatnonzero(unit[pairs[:, 0]] != unit[pairs[:, 1]])
+    return Links(
+        rows=rows,
+        pairs=pairs,
+        sign=given.sign,
+        weight=given.weight,
+        graph=_graph(pairs, np.arange(len(pairs)), len(rows)),
+        groups=must_link_groups(pairs[given.sign > 0], len(rows)),
+        unit=unit,
+        graph_of_units=_graph(unit[pairs[between]], between, n_units),
+    )
+
+
+def _graph(pairs: IntArray, link: IntArray, n_vertices: int) -> Graph:
+    order = np.argsort(pairs.T.ravel(), kind="stable")
+    degree = np.bincount(pairs.ravel(), minlength=n_vertices)
+    return Graph(
+        indptr=np.concatenate([[0], np.cumsum(degree)]),
+        neighbor=pairs[:, ::-1].T.ravel()[order],
+        link=np.tile(link, 2)[order],
+    )
+
+
+def must_link_groups(must_link: IntArray, n_rows: int) -> tuple[IntArray, IntArray]:
+    """Lay the must-link components one after the other: where each starts, and its rows.
+
+    In the order of the links, so that renumbered rows are visited in the same order.
+    """
+    component = np.empty(n_rows, np.int64)
+    n_components = components(must_link, n_rows, component)
+    named, first = np.unique(component[must_link[:, 0]], return_index=True)
+    rank = np.full(n_components, len(named))
+    rank[named[np.argsort(first)]] = np.arange(len(named))
+    group = rank[component]
+    members = np.argsort(group, kind="stable")[: np.count_nonzero(group < len(named))]
+    return np.searchsorted(group[members], np.arange(len(named) + 1)), members
