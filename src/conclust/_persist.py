@@ -11,7 +11,10 @@ from conclust.exceptions import MissingExtraError, ModelFileError
 # Types outside skops' own list that scikit-learn's estimators hold, and packages of ours whose
 # classes may stand in a file that `load` reads: they hold data, and nothing of theirs runs on
 # loading but `__setstate__`. Functions are refused wherever they live.
-TRUSTED_TYPES = ("numpy.dtype",)
+TRUSTED_TYPES = (
+    "numpy.dtype",
+    "sklearn.compose._column_transformer._RemainderColsList",  # a list of columns, up to 1.6
+)
 TRUSTED_PACKAGES = (
     "constraints",
     "_placement",

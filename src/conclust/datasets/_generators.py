@@ -148,15 +148,17 @@ def _combinations(n_values: tuple[int, ...]) -> np.ndarray:
     return np.array(list(product(*(range(1, n + 1) for n in n_values))), dtype=np.float64)
 
 
-def _first_monk(a1, a2, a3, a4, a5, a6):
+def _first_monk(*attributes: np.ndarray) -> np.ndarray:
+    a1, a2, _, _, a5, _ = attributes
     return (a1 == a2) | (a5 == 1)
 
 
-def _second_monk(*attributes):
-    return sum(attribute == 1 for attribute in attributes) == 2
+def _second_monk(*attributes: np.ndarray) -> np.ndarray:
+    return np.sum([attribute == 1 for attribute in attributes], axis=0) == 2
 
 
-def _third_monk(a1, a2, a3, a4, a5, a6):
+def _third_monk(*attributes: np.ndarray) -> np.ndarray:
+    _, a2, _, a4, a5, _ = attributes
     return ((a5 == 3) & (a4 == 1)) | ((a5 != 4) & (a2 != 3))
 
 
