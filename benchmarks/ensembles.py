@@ -55,7 +55,7 @@ def table_2():
             (name, f"{one * 1e3:.1f} ms", f"{boosted:.3f} s", f"{boosted / one:.0f}",
              f"{paper_bckm / paper_ckm:.0f}", f"{paper_bckm} s")
         )  # fmt: skip
-    print("\n500 constraints, T = 100 (paper 000, Table II)\n")
+    print("\n500 constraints, T = 100 (Okabe & Yamada 2012a, Table II)\n")
     print_table(("data", "CKM", "BCKM", "ratio", "paper's ratio", "paper's BCKM"), rows)
 
 

@@ -1,4 +1,4 @@
-"""Table II of paper 000: seconds of the metric learners beside those of constrained k-means.
+"""Seconds of the metric learners beside those of constrained k-means (Okabe & Yamada 2012a).
 
 ``python benchmarks/metric_learning.py [table2] [itml] [relative]``. The data sets are read from the
 folder named by CONCLUST_DATA. Methods take turns in one process, so that all see the same noise;
@@ -79,7 +79,7 @@ def table2():
         calls = [lambda m=m: m(data.data, known, k) for m in METHODS.values()]  # noqa: B023
         for method, best in zip(METHODS, take_turns(calls, 3), strict=True):
             seconds[method, name] = best
-    print("\nTable II of paper 000: seconds with 500 constraints, ours (printed)\n")
+    print("\nTable II of Okabe & Yamada 2012a: seconds with 500 constraints, ours (printed)\n")
     rows = [
         (method, *(f"{seconds[method, n]:.3f} ({p})" for n, p in zip(names, printed, strict=True)))
         for method, printed in PRINTED.items()

@@ -2,9 +2,9 @@
 
 Speed, against scipy's unconstrained centroid linkage: papers (Letters-IJLT and Digits-389), growth
 and large (with n), blurred (classes that overlap), hard (triplets of a random binary tree that has
-nothing to do with the data). Quality: accuracy (the six data sets of paper 004), pairs (must-links
-and cannot-links), repair (flipped triplets found), wrong (flipped triplets obeyed). All but growth,
-large and blurred need CONCLUST_DATA.
+nothing to do with the data). Quality: accuracy (the six data sets of Liu, Zhang & Wang 2011), pairs
+(must-links and cannot-links), repair (flipped triplets found), wrong (flipped triplets obeyed). All
+but growth, large and blurred need CONCLUST_DATA.
 """
 
 import sys

@@ -251,7 +251,7 @@ their 20 leading components, which share one scale, as do the coordinates of the
 more than {MOST_ROWS} rows (the pages and the last seven) are samples of {SAMPLE} rows: each set is
 clustered {6 * N_DRAWS} times by each method. `ITML` and `DistBoost` are followed by k-means;
 `ReCon` takes the pairs as they are and repairs contradictions. `CoTraining` is missing: it is made
-for several views (see paper 001), and as self-training on one it takes as long as all the others
+for several views, and as self-training on one it takes as long as all the others
 together (1.5 s against 1.1 s on `wdbc`, 4.9 s against 2.0 s on `vowel`).
 
 Ranks of the mean NMI per data set; a bar joins methods whose mean ranks differ by less than

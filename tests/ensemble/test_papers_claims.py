@@ -1,4 +1,4 @@
-"""Paper 000's claims at a size that takes a minute; `reproduction/` has the whole of it."""
+"""Okabe & Yamada's claims (2012a) at a size that takes a minute; `reproduction/` has the whole of it."""
 
 import numpy as np
 import pytest

@@ -6,7 +6,7 @@ import numpy as np
 
 
 def kernel(codes, weights):
-    """K = Σ α_t K^t with K^t = +1 inside clusters and -1 across (eq. 4 of paper 000)."""
+    """K = Σ α_t K^t with K^t = +1 inside clusters and -1 across (eq. 4 of Okabe & Yamada 2012a)."""
     n, n_rounds = codes.shape
     K = np.zeros((n, n))
     for t in range(n_rounds):

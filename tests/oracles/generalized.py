@@ -1,4 +1,4 @@
-"""Paper 002 with ERRATA's covariances, every cluster computed from scratch at every step."""
+"""Miyamoto & Kondoh 2014, their covariances put right, every cluster computed from scratch at every step."""
 
 import numpy as np
 

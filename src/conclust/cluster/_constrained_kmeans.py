@@ -1,4 +1,4 @@
-"""ConstrainedKMeans: the modified COP-Kmeans of paper 000, which never fails."""
+"""ConstrainedKMeans: the modified COP-Kmeans of Okabe & Yamada (2012a): it never fails."""
 
 import time
 from collections.abc import Callable
@@ -117,8 +117,9 @@ def constrained_kmeans(
 
     References
     ----------
-    .. [1] M. Okabe and S. Yamada, "Clustering by Learning Constraints Priorities".
-    .. [2] M. Okabe and S. Yamada, "Clustering with Extended Constraints by Co-Training".
+    .. [1] M. Okabe and S. Yamada (2012a). Clustering by learning constraints priorities. ICDM.
+    .. [2] M. Okabe and S. Yamada (2012b). Clustering with extended constraints by co-training.
+       WI-IAT.
     """
     with ConstrainedLloyd(
         X, pairs, sign, len(centers_init), sample_weight=sample_weight, n_threads=n_threads
@@ -263,11 +264,11 @@ class ConstrainedKMeans(CentersMixin):
     max_iter : int, default=300
     tol : float, default=None
         Stop when the centres move less than this, relative to the variance of X. By default
-        scikit-learn's 1e-4 when there are no constraints, and 0 with them: paper 000 stops only
-        when no label changes.
+        scikit-learn's 1e-4 when there are no constraints, and 0 with them: Okabe & Yamada
+        (2012a) stop only when no label changes.
     order : {"given", "random"}, default="given"
         Place pairs by descending priority (ties as given), or in a new random order in each
-        iteration, as in paper 001.
+        iteration (Okabe & Yamada 2012b).
     verbose : int, default=0
         Show progress on stderr.
     random_state : int, RandomState or None, default=None
@@ -301,7 +302,10 @@ class ConstrainedKMeans(CentersMixin):
 
     References
     ----------
-    M. Okabe and S. Yamada. Clustering by learning constraints priorities. Algorithm 2.
+    M. Okabe and S. Yamada (2012a). Clustering by learning constraints priorities. ICDM.
+    Algorithm 2.
+
+    M. Okabe and S. Yamada (2012b). Clustering with extended constraints by co-training. WI-IAT.
 
     Examples
     --------

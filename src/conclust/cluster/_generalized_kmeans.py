@@ -1,4 +1,7 @@
-"""GeneralizedKMeans: hard constrained k-means with cluster sizes and covariances (paper 002)."""
+"""GeneralizedKMeans: hard constrained k-means with cluster sizes and covariances.
+
+After Miyamoto & Kondoh (2014).
+"""
 
 import time
 import warnings

@@ -793,7 +793,7 @@ class Constraints:
         return a == b or forces(self, a, b, c)
 
     def satisfied_by(self, tree: Any) -> npt.NDArray[np.bool_]:
-        """Which relative statements a hierarchy satisfies (paper 004, Definition 4.1).
+        """Which relative statements a hierarchy satisfies (Liu, Zhang & Wang 2011, Def. 4.1).
 
         Parameters
         ----------

@@ -43,7 +43,7 @@ def one_tree(triplets: IntArray, n: int) -> tuple[IntArray | None, IntArray]:
 
 
 def satisfied_by_tree(parent: IntArray, triplets: IntArray) -> npt.NDArray[np.bool_]:
-    """Which triplets of leaves a tree satisfies (paper 004, Definition 4.1)."""
+    """Which triplets of leaves a tree satisfies (Liu, Zhang & Wang 2011, Definition 4.1)."""
     holds = np.zeros(len(triplets), dtype=np.bool_)
     kernel.displayed(parent, np.ascontiguousarray(triplets), holds)
     return holds

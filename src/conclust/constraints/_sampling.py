@@ -29,12 +29,13 @@ def sample_constraints(
     y : array-like of shape (n_samples,)
         True labels of any kind.
     n_pairs : int, default=0
-        So many random pairs, each a must-link or a cannot-link as the labels say (papers 000 and
-        001: cannot-links are then the more frequent).
+        So many random pairs, each a must-link or a cannot-link as the labels say, as Okabe
+        & Yamada (2012) draw them: cannot-links are then the more frequent.
     n_must_link, n_cannot_link : int, default=0
-        So many of each kind (paper 003 takes equal numbers).
+        So many of each kind (Liu, Jin & Jain (2007) take equal numbers).
     n_relative : int, default=0
-        So many triplets ``ab|c`` with a and b of one class and c of another (paper 004).
+        So many triplets ``ab|c`` with a and b of one class and c of another, as in
+        Liu, Zhang & Wang (2011).
     noise : float, default=0.0
         The share of pairs, and of triplets, that is flipped: exactly ``round(noise * number)`` of
         them. A must-link becomes a cannot-link and the reverse; ``ab|c`` becomes ``ac|b`` or

@@ -8,8 +8,9 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 
 PAPERS = {
-    "BCKM": "M. Okabe and S. Yamada, Clustering by Learning Constraints Priorities",
-    "CoTraining": "M. Okabe and S. Yamada, Clustering with Extended Constraints by Co-Training",
+    "BCKM": "M. Okabe and S. Yamada, Clustering by Learning Constraints Priorities, ICDM 2012",
+    "CoTraining": "M. Okabe and S. Yamada, Clustering with Extended Constraints by Co-Training, "
+    "WI-IAT 2012",
     "GeneralizedKMeans": "S. Miyamoto and H. Kondoh, Generalizations of K-Means Algorithms for "
     "Constrained Clustering, IJCSIA 4(1), 2014",
     "BoostCluster": "Y. Liu, R. Jin and A. K. Jain, BoostCluster: Boosting Clustering by Pairwise "

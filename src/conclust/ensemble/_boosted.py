@@ -152,7 +152,8 @@ class BoostedConstrainedKMeans(JudgedMixin):
 
     References
     ----------
-    .. [1] M. Okabe and S. Yamada. Clustering by learning constraints priorities. Algorithm 1.
+    .. [1] M. Okabe and S. Yamada (2012). Clustering by learning constraints priorities. ICDM.
+       Algorithm 1.
 
     Examples
     --------

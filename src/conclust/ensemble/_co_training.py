@@ -323,7 +323,8 @@ class CoTraining(ClusterMixin, BaseEstimator):
 
     References
     ----------
-    M. Okabe and S. Yamada. Clustering with extended constraints by co-training. Section III.
+    M. Okabe and S. Yamada (2012). Clustering with extended constraints by co-training. WI-IAT.
+    Section III.
 
     Examples
     --------

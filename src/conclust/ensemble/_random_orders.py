@@ -70,8 +70,8 @@ class ConstrainedKMeansEnsemble(JudgedMixin):
     n_estimators : int, default=50
         Members.
     reorder : {"iteration", "run"}, default="iteration"
-        Draw a new order in each iteration (paper 001, Algorithm 1) or once per member (RCKM of
-        paper 000).
+        Draw a new order in each iteration (Okabe & Yamada 2012b, Algorithm 1) or once per member
+        (RCKM of Okabe & Yamada 2012a).
     init : {"random", "k-means++"}, array-like or callable, default="random"
     max_iter : int, default=30
         Iterations of each member. With new orders in each, a member ends when only rows named in
@@ -113,7 +113,10 @@ class ConstrainedKMeansEnsemble(JudgedMixin):
 
     References
     ----------
-    M. Okabe and S. Yamada. Clustering with extended constraints by co-training. Algorithm 1.
+    M. Okabe and S. Yamada (2012a). Clustering by learning constraints priorities. ICDM.
+
+    M. Okabe and S. Yamada (2012b). Clustering with extended constraints by co-training. WI-IAT.
+    Algorithm 1.
 
     Examples
     --------
