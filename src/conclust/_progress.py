@@ -19,7 +19,7 @@ def progress(verbose: int | bool, what: str, total: int) -> Iterator[Callable[..
         How many starts, rounds or members there will be at most.
     """
     if not verbose:
-        yield lambda record, advance=0: None
+        yield lambda record=None, advance=0: None
         return
     from rich.console import Console
     from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeElapsedColumn
@@ -35,8 +35,10 @@ def progress(verbose: int | bool, what: str, total: int) -> Iterator[Callable[..
     with Progress(*columns, console=Console(stderr=True)) as bar:
         task = bar.add_task(what, total=total, record="")
 
-        def show(record: Any, advance: int = 0) -> None:
-            bar.update(task, advance=advance, record=_line(record))
+        def show(record: Any = None, advance: int = 0) -> None:
+            bar.update(task, advance=advance)
+            if record is not None:
+                bar.update(task, record=_line(record))
 
         yield show
         bar.update(task, completed=total)

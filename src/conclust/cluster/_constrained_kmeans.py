@@ -11,10 +11,10 @@ from sklearn.utils import check_random_state
 from conclust._arrays import Matrix
 from conclust._kernels.lloyd import fingerprint
 from conclust._kernels.place_in_order import count_broken, place_pairs
+from conclust._lloyd.best import best_of_starts, n_starts
 from conclust._lloyd.start import centred, init_centers
 from conclust._lloyd.sweep import Assigned, NearestCenters
 from conclust._placement.in_order import Plan, among_themselves, descending, plan_of
-from conclust._progress import progress
 from conclust._sklearn import (
     Interval,
     StrOptions,
@@ -379,35 +379,32 @@ class ConstrainedKMeans(CentersMixin):
         random_state = check_random_state(self.random_state)
         tol = scaled_tolerance(X, tol)
         data = centred(X)
-        n_init = (
-            1 if hasattr(self.init, "__array__") or isinstance(self.init, list) else self.n_init
-        )
-        best: tuple[tuple[float, float], Run] | None = None
-        with progress(self.verbose, type(self).__name__, n_init) as show:
-            for _ in range(n_init):
-                start = init_centers(
+
+        def start(number: int, on_round: Any) -> Run:
+            return constrained_kmeans(
+                data.X,
+                pairs,
+                sign,
+                ranks,
+                init_centers(
                     data.X, self.n_clusters, self.init, weight, random_state, mean=data.mean
-                )
-                run = constrained_kmeans(
-                    data.X,
-                    pairs,
-                    sign,
-                    ranks,
-                    start,
-                    sample_weight=weight,
-                    max_iter=self.max_iter,
-                    tol=tol,
-                    order=self.order,
-                    random_state=random_state,
-                    on_round=show,
-                )
-                broken = _broken_weight(constraints, run.labels) if n_init > 1 else 0.0
-                value = (broken, run.inertia)
-                if best is None or value < best[0]:
-                    best = value, run
-                show(run.history[-1], advance=1)
-        assert best is not None
-        run = best[1]
+                ),
+                sample_weight=weight,
+                max_iter=self.max_iter,
+                tol=tol,
+                order=self.order,
+                random_state=random_state,
+                on_round=on_round,
+            )
+
+        run = best_of_starts(
+            start,
+            n_starts(self.init, self.n_init),
+            lambda run: (_broken_weight(constraints, run.labels), run.inertia),
+            what=type(self).__name__,
+            verbose=self.verbose,
+            same=0.0,
+        )
         self.cluster_centers_ = run.centers + data.mean
         self.labels_, self.inertia_ = run.labels, run.inertia
         self.n_iter_, self.converged_, self.history_ = run.n_iter, run.converged, run.history

@@ -11,11 +11,11 @@ from sklearn.utils import check_random_state
 
 from conclust._arrays import Matrix
 from conclust._kernels.place_hard import sum_costs
+from conclust._lloyd.best import best_of_starts, n_starts
 from conclust._lloyd.start import centred, init_centers
 from conclust._lloyd.sweep import NearestCenters
 from conclust._placement.hard import Outcome, Placement, place
 from conclust._placement.units import STILL, Units, hard_units, raise_infeasible, units_of
-from conclust._progress import progress
 from conclust._sklearn import (
     Interval,
     StrOptions,
@@ -329,35 +329,33 @@ class COPKMeans(CentersMixin):
         random_state = check_random_state(self.random_state)
         tol = scaled_tolerance(X, self.tol)
         data = centred(X)
-        n_init = (
-            1 if hasattr(self.init, "__array__") or isinstance(self.init, list) else self.n_init
-        )
-        best: Run | None = None
-        with progress(self.verbose, type(self).__name__, n_init) as show:
-            for _ in range(n_init):
-                start = init_centers(
+
+        def start(number: int, on_round: Any) -> Run:
+            run = cop_kmeans(
+                data.X,
+                units,
+                init_centers(
                     data.X, self.n_clusters, self.init, weight, random_state, mean=data.mean
-                )
-                run = cop_kmeans(
-                    data.X,
-                    units,
-                    start,
-                    sample_weight=weight,
-                    max_iter=self.max_iter,
-                    tol=tol,
-                    relax=relax,
-                    time_limit=self.time_limit,
-                    on_round=show,
-                )
-                if not run.history:
-                    raise_infeasible(constraints, self.n_clusters, run.placement, WAY_OUT)
-                if best is None or (run.broken_weight, run.inertia) < (
-                    best.broken_weight,
-                    best.inertia,
-                ):
-                    best = run
-                show(run.history[-1], advance=1)
-        assert best is not None
+                ),
+                sample_weight=weight,
+                max_iter=self.max_iter,
+                tol=tol,
+                relax=relax,
+                time_limit=self.time_limit,
+                on_round=on_round,
+            )
+            if not run.history:
+                raise_infeasible(constraints, self.n_clusters, run.placement, WAY_OUT)
+            return run
+
+        best = best_of_starts(
+            start,
+            n_starts(self.init, self.n_init),
+            lambda run: (run.broken_weight, run.inertia),
+            what=type(self).__name__,
+            verbose=self.verbose,
+            same=0.0,
+        )
         self.cluster_centers_ = best.centers + data.mean
         self.labels_, self.inertia_ = best.labels, best.inertia
         self.n_iter_, self.history_ = len(best.history), best.history

@@ -14,7 +14,7 @@ from sklearn.metrics.pairwise import pairwise_kernels
 from sklearn.utils import check_random_state
 
 from conclust._kernels.kernel_moves import move_single_rows
-from conclust._progress import progress
+from conclust._lloyd.best import best_of_starts
 from conclust._sklearn import Interval, StrOptions, fit_context
 from conclust._validation import check_inputs
 from conclust.constraints import Constraints
@@ -434,23 +434,27 @@ class SemiSupervisedKernelKMeans(ClusterMixin, BaseEstimator):
         entries = links.tocoo()
         K[entries.row, entries.col] += entries.data.astype(K.dtype)
         random_state = check_random_state(self.random_state)
-        best: Run | None = None
-        with progress(self.verbose, type(self).__name__, self.n_init) as show:
-            for _ in range(self.n_init):
-                run = kernel_kmeans(
-                    K,
-                    draw_start(K, self.n_clusters, self.shift_, random_state),
-                    self.n_clusters,
-                    shift=self.shift_,
-                    moves=self.moves,
-                    max_iter=self.max_iter,
-                    n_violated=lambda labels: _n_violated(pairs, labels),
-                    on_round=show,
-                )
-                if best is None or run.objective < best.objective:
-                    best = run
-                show(run.history[-1], advance=1)
-        assert best is not None
+
+        def start(number: int, on_round: Any) -> Run:
+            return kernel_kmeans(
+                K,
+                draw_start(K, self.n_clusters, self.shift_, random_state),
+                self.n_clusters,
+                shift=self.shift_,
+                moves=self.moves,
+                max_iter=self.max_iter,
+                n_violated=lambda labels: _n_violated(pairs, labels),
+                on_round=on_round,
+            )
+
+        best = best_of_starts(
+            start,
+            self.n_init,
+            lambda run: (run.objective,),
+            what=type(self).__name__,
+            verbose=self.verbose,
+            same=0.0,
+        )
         self.labels_, self.objective_ = best.labels, best.objective
         self.n_iter_, self.converged_ = len(best.history), best.converged
         self.history_ = best.history

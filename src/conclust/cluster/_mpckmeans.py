@@ -15,7 +15,7 @@ from sklearn.utils.extmath import row_norms
 
 from conclust._arrays import FloatArray, IntArray, Matrix
 from conclust._kernels.place_soft import broken_price
-from conclust._lloyd.best import best_of_starts, warn_if_degenerate
+from conclust._lloyd.best import best_of_starts, n_starts, warn_if_degenerate
 from conclust._lloyd.start import means_of, start_centers
 from conclust._placement.links import Links, link_rows
 from conclust._placement.soft import best_to_move, place_rows
@@ -837,8 +837,11 @@ class MPCKMeans(CentersMixin):
             regularization=self.regularization,
         )
         is_drawn = isinstance(self.init, str) or callable(self.init)
+        n = n_starts(self.init, self.n_init)
+        seeds = random_state.randint(2**31 - 1, size=n)
 
-        def start(generator: np.random.RandomState, number: int, on_round: Any) -> Run:
+        def start(number: int, on_round: Any) -> Run:
+            generator = np.random.RandomState(seeds[number])
             centers = start_centers(
                 data.X, links, self.n_clusters, self.init, weight, generator, number, data.mean
             )
@@ -851,7 +854,13 @@ class MPCKMeans(CentersMixin):
                 on_round=on_round,
             )
 
-        best = best_of_starts(self, start, random_state, self.n_init)
+        best = best_of_starts(
+            start,
+            n,
+            lambda run: (run.objective,),
+            what=type(self).__name__,
+            verbose=self.verbose,
+        )
         warn_if_degenerate(best.labels, self.n_clusters)
         self.labels_ = best.labels
         self.cluster_centers_ = (best.centers * data.scale + data.mean).astype(X.dtype)

@@ -14,7 +14,7 @@ from sklearn.utils.extmath import row_norms
 
 from conclust._arrays import FloatArray, Matrix
 from conclust._kernels.place_soft import broken_price
-from conclust._lloyd.best import best_of_starts, warn_if_degenerate
+from conclust._lloyd.best import best_of_starts, n_starts, warn_if_degenerate
 from conclust._lloyd.start import centred, means_of, start_centers
 from conclust._lloyd.sweep import Assigned, NearestCenters
 from conclust._placement.links import Links, link_rows
@@ -382,20 +382,28 @@ class PCKMeans(CentersMixin):
 
         def best_run(known: Constraints, price: float, n_init: int, seed: int) -> Run:
             links = link_rows(known)
+            n = n_starts(self.init, n_init)
+            seeds = np.random.RandomState(seed).randint(2**31 - 1, size=n)
 
-            def start(generator: np.random.RandomState, number: int, on_round: Any) -> Run:
+            def start(number: int, on_round: Any) -> Run:
                 return pckmeans(
                     X,
                     links,
                     price,
-                    centers(links, generator, number),
+                    centers(links, np.random.RandomState(seeds[number]), number),
                     sample_weight=None if sample_weight is None else weight,
                     max_iter=self.max_iter,
                     tol=tol,
                     on_round=on_round,
                 )
 
-            return best_of_starts(self, start, np.random.RandomState(seed), n_init)
+            return best_of_starts(
+                start,
+                n,
+                lambda run: (run.objective,),
+                what=type(self).__name__,
+                verbose=self.verbose,
+            )
 
         seed = random_state.randint(2**31 - 1)
         if self.penalty != "auto":

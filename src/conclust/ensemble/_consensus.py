@@ -15,6 +15,7 @@ from conclust._kernels.codes import (
     extreme_pairs,
     nearest_profiles,
 )
+from conclust._lloyd.best import best_of_starts
 from conclust._pairs import distinct_numbers, pair_of
 
 # A row moves to another cluster only when that is nearer by more than this share of Σ α: sums
@@ -180,19 +181,18 @@ class CoAssociation:
             )
         if init is not None:
             # Samples with equal codes may start apart, so nothing is collapsed here.
-            start = np.array(init, dtype=np.int64)
+            given = np.array(init, dtype=np.int64)
             return _kernel_kmeans(
-                self.codes, np.ones(n_samples), self.weights, start, n_clusters, max_iter
+                self.codes, np.ones(n_samples), self.weights, given, n_clusters, max_iter
             )
         first, row, count = self._collapsed
         codes, mass = self.codes[first], count.astype(np.float64)
-        best: Consensus | None = None
-        for _ in range(n_init):
-            start = _plus_plus(codes, mass, self.weights, n_clusters, random_state)
-            run = _kernel_kmeans(codes, mass, self.weights, start, n_clusters, max_iter)
-            if best is None or run.objective < best.objective:
-                best = run
-        assert best is not None
+
+        def start(number: int, on_round: Any) -> Consensus:
+            labels = _plus_plus(codes, mass, self.weights, n_clusters, random_state)
+            return _kernel_kmeans(codes, mass, self.weights, labels, n_clusters, max_iter)
+
+        best = best_of_starts(start, n_init, lambda run: (run.objective,), same=0.0)
         return best._replace(labels=best.labels[row])
 
     def assign(self, codes: Any, profiles: FloatArray) -> npt.NDArray[np.int32]:

@@ -9,6 +9,7 @@ import numpy.typing as npt
 from joblib import Parallel, delayed
 from sklearn.utils import check_random_state
 
+from conclust._lloyd.best import best_of_starts, n_starts
 from conclust._lloyd.start import Centred, centred, start_centers
 from conclust._placement.links import link_rows
 from conclust._progress import progress
@@ -52,23 +53,21 @@ def soft_member(
     links = link_rows(constraints)
     links = replace(links, weight=links.weight * trust[constraints.pairs().statement])
     rng = np.random.RandomState(seed)
-    best: Any = None
-    for number in range(n_init):
-        centers = start_centers(X, links, n_clusters, init, weight, rng, number, mean)
-        run = pckmeans(
+
+    def start(number: int, on_round: Any) -> Any:
+        return pckmeans(
             X,
             links,
             price,
-            centers,
+            start_centers(X, links, n_clusters, init, weight, rng, number, mean),
             sample_weight=weight,
             max_iter=max_iter,
             tol=tol,
             # One thread each: sums in another order would make labels depend on n_jobs.
             n_threads=1,
         )
-        if best is None or run.objective < best.objective:
-            best = run
-    assert best is not None
+
+    best = best_of_starts(start, n_starts(init, n_init), lambda run: (run.objective,), same=0.0)
     return Member(best.labels, best.centers + mean, len(best.history))
 
 
