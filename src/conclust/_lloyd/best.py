@@ -26,7 +26,6 @@ def best_of_starts(
     *,
     what: str = "",
     verbose: int | bool = 0,
-    same: float = SAME,
 ) -> RunT:
     """Make several starts and return the best one.
 
@@ -40,8 +39,6 @@ def best_of_starts(
     what : str
         What is being fitted, for the progress bar.
     verbose : int or bool, default=0
-    same : float
-        Values closer than this, relatively, are the same.
 
     Returns
     -------
@@ -55,18 +52,18 @@ def best_of_starts(
         for number in range(1, n_starts):
             run = start(number, show)
             show(advance=1)
-            if is_better(value := key(run), lowest, same):
+            if is_better(value := key(run), lowest):
                 best, lowest = run, value
     return best
 
 
-def is_better(value: tuple[float, ...], lowest: tuple[float, ...], same: float = SAME) -> bool:
+def is_better(value: tuple[float, ...], lowest: tuple[float, ...]) -> bool:
     """Whether the first numbers that differ fall, and not by rounding.
 
     The same clusters under other names differ by rounding, and are not better.
     """
     for new, old in zip(value, lowest, strict=True):
-        if abs(new - old) > same * min(abs(new), abs(old)):
+        if abs(new - old) > SAME * min(abs(new), abs(old)):
             return new < old
     return False
 

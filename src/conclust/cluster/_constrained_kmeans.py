@@ -403,7 +403,6 @@ class ConstrainedKMeans(CentersMixin):
             lambda run: (_broken_weight(constraints, run.labels), run.inertia),
             what=type(self).__name__,
             verbose=self.verbose,
-            same=0.0,
         )
         self.cluster_centers_ = run.centers + data.mean
         self.labels_, self.inertia_ = run.labels, run.inertia

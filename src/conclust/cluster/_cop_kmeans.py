@@ -354,7 +354,6 @@ class COPKMeans(CentersMixin):
             lambda run: (run.broken_weight, run.inertia),
             what=type(self).__name__,
             verbose=self.verbose,
-            same=0.0,
         )
         self.cluster_centers_ = best.centers + data.mean
         self.labels_, self.inertia_ = best.labels, best.inertia

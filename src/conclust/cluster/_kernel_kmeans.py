@@ -453,7 +453,6 @@ class SemiSupervisedKernelKMeans(ClusterMixin, BaseEstimator):
             lambda run: (run.objective,),
             what=type(self).__name__,
             verbose=self.verbose,
-            same=0.0,
         )
         self.labels_, self.objective_ = best.labels, best.objective
         self.n_iter_, self.converged_ = len(best.history), best.converged

@@ -192,7 +192,7 @@ class CoAssociation:
             labels = _plus_plus(codes, mass, self.weights, n_clusters, random_state)
             return _kernel_kmeans(codes, mass, self.weights, labels, n_clusters, max_iter)
 
-        best = best_of_starts(start, n_init, lambda run: (run.objective,), same=0.0)
+        best = best_of_starts(start, n_init, lambda run: (run.objective,))
         return best._replace(labels=best.labels[row])
 
     def assign(self, codes: Any, profiles: FloatArray) -> npt.NDArray[np.int32]:

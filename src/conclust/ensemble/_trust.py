@@ -67,7 +67,7 @@ def soft_member(
             n_threads=1,
         )
 
-    best = best_of_starts(start, n_starts(init, n_init), lambda run: (run.objective,), same=0.0)
+    best = best_of_starts(start, n_starts(init, n_init), lambda run: (run.objective,))
     return Member(best.labels, best.centers + mean, len(best.history))
 
 
