@@ -1,6 +1,5 @@
 """ConstrainedKMeans: the modified COP-Kmeans of paper 000, which never fails."""
 
-import time
 from collections.abc import Callable
 from numbers import Integral, Real
 from typing import Any, ClassVar, Literal, NamedTuple, Self
@@ -15,6 +14,7 @@ from conclust._lloyd.best import best_of_starts, n_starts
 from conclust._lloyd.start import centred, init_centers
 from conclust._lloyd.sweep import Assigned, NearestCenters
 from conclust._placement.in_order import Plan, among_themselves, descending, plan_of
+from conclust._progress import Rounds
 from conclust._sklearn import (
     Interval,
     StrOptions,
@@ -182,27 +182,21 @@ class ConstrainedLloyd:
         # Sorted once: Algorithm 2 repeats its line 5, but priorities do not change within a run.
         plan = plan_of(pairs, sign, descending(priority, len(pairs)), len(placed))
         centers = np.array(centers_init, dtype=rows.X.dtype, order="C")
-        history: list[Round] = []
-
-        def note(record: Round) -> None:
-            history.append(record)
-            if on_round is not None:
-                on_round(record)
-
+        rounds = Rounds(Round, on_round)
+        history = rounds.history
         seen: list[int] = []
         lowest = np.inf
         unchanged = converged = cycles = False
         while len(history) < max_iter and not (converged or cycles):
-            began = time.perf_counter()
             if generator is None and rows.is_small:
                 # Whole iterations in one call; it comes back where a cluster is empty.
                 records, seen, is_empty = rows.iterate(
                     centers, plan, pairs, sign, placed, max_iter - len(history), tol, seen
                 )
-                seconds = (time.perf_counter() - began) / len(records)
-                for inertia, n_changed, n_broken, shift in records[: len(records) - is_empty]:
-                    note(Round(inertia, int(n_changed), int(n_broken), shift, seconds))
+                whole = records[: len(records) - is_empty].tolist()
+                rounds.note_all([(i, int(n), int(broken), s) for i, n, broken, s in whole])
                 if not is_empty:  # the rows are assigned to the last centres already
+                    _, n_changed, _, shift = whole[-1]
                     unchanged, converged = True, n_changed == 0 or shift <= tol
                     break
                 seen.pop()  # what follows does not follow from these labels alone
@@ -216,9 +210,8 @@ class ConstrainedLloyd:
             previous, centers = centers, rows.means(centers)
             step = (centers - previous).ravel()
             shift = float(step @ step)
-            seconds = time.perf_counter() - began
             n_broken = count_broken(pairs, sign, placed)
-            note(Round(assigned.inertia, assigned.n_changed, n_broken, shift, seconds))
+            rounds.note(assigned.inertia, assigned.n_changed, n_broken, shift)
             unchanged = assigned.n_changed == 0
             converged = unchanged or shift <= tol
             if generator is not None:

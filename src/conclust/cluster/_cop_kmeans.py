@@ -1,6 +1,5 @@
 """COPKMeans: k-means under hard must-links and cannot-links, made to keep its word."""
 
-import time
 import warnings
 from collections.abc import Callable
 from numbers import Integral, Real
@@ -16,6 +15,7 @@ from conclust._lloyd.start import centred, init_centers
 from conclust._lloyd.sweep import NearestCenters
 from conclust._placement.hard import Outcome, Placement, place
 from conclust._placement.units import STILL, Units, hard_units, raise_infeasible, units_of
+from conclust._progress import Rounds
 from conclust._sklearn import (
     Interval,
     StrOptions,
@@ -132,30 +132,19 @@ def cop_kmeans(
             return n_changed, free.inertia + linked.inertia, placement
 
         centers = centers_init
-        history: list[Round] = []
+        rounds = Rounds(Round, on_round)
         converged = False
         for _ in range(max_iter):
-            began = time.perf_counter()
             n_changed, inertia, placement = assign(centers)
             if placement.outcome in (Outcome.INFEASIBLE, Outcome.UNKNOWN):
                 break
             previous, centers = centers, near.means(centers)
             shift = float(((centers - previous) ** 2).sum())
-            record = Round(
-                inertia,
-                n_changed,
-                len(placement.broken),
-                shift,
-                placement.rung,
-                time.perf_counter() - began,
-            )
-            history.append(record)
-            if on_round is not None:
-                on_round(record)
+            rounds.note(inertia, n_changed, len(placement.broken), shift, placement.rung)
             converged = n_changed == 0 or shift <= tol
             if converged:
                 break
-        if history and history[-1].n_changed:
+        if rounds.history and rounds.history[-1].n_changed:
             _, _, placement = assign(centers)
         return Run(
             near.labels,
@@ -163,7 +152,7 @@ def cop_kmeans(
             near.inertia(centers),
             float(graph.apart_weight[placement.broken].sum()),
             converged,
-            history,
+            rounds.history,
             placement,
         )
 

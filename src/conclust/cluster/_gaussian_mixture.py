@@ -1,6 +1,5 @@
 """ConstrainedGaussianMixture: EM for Gaussian mixtures under must-links and cannot-links."""
 
-import time
 import warnings
 from collections.abc import Callable
 from numbers import Integral, Real
@@ -18,6 +17,7 @@ from conclust._lloyd.start import centred, init_centers
 from conclust._placement.hard import Outcome, Placement, place
 from conclust._placement.marginals import MAX_STATES, ApartMarginals
 from conclust._placement.units import Units, hard_units, raise_infeasible
+from conclust._progress import Rounds
 from conclust._sklearn import (
     Interval,
     StrOptions,
@@ -121,23 +121,20 @@ def constrained_gaussian_mixture(
         X, units, weight, responsibilities.shape[1], covariance_type, max_states
     )
     mixture = m_step(X, responsibilities, weight, covariance_type, reg_covar)
-    history: list[Round] = []
+    rounds = Rounds(Round, on_round)
+    likelihood = -np.inf
     pins: np.ndarray | None = None
     if labels is not None:
         pins = np.empty(units.graph.n_units, np.int64)
         pins[units.unit] = labels[units.rows]
     converged = False
     for _ in range(max_iter):
-        began = time.perf_counter()
         expected = e_step(mixture, pins)
         pins = expected.pins
         mixture = m_step(X, expected.responsibilities, weight, covariance_type, reg_covar)
-        before = history[-1].log_likelihood if history else -np.inf
-        change = expected.log_likelihood - before
-        record = Round(expected.log_likelihood, change, time.perf_counter() - began)
-        history.append(record)
-        if on_round is not None:
-            on_round(record)
+        before, likelihood = likelihood, expected.log_likelihood
+        change = likelihood - before
+        rounds.note(likelihood, change)
         converged = abs(change) < tol
         if converged:
             break
@@ -146,9 +143,9 @@ def constrained_gaussian_mixture(
         mixture,
         expected.responsibilities,
         _most_probable(expected, units),
-        history[-1].log_likelihood,
+        likelihood,
         converged,
-        history,
+        rounds.history,
         bool(e_step.marginals.exact.all()),
     )
 

@@ -1,6 +1,5 @@
 """GeneralizedKMeans: hard constrained k-means with cluster sizes and covariances (paper 002)."""
 
-import time
 import warnings
 from collections.abc import Callable
 from numbers import Integral, Real
@@ -17,6 +16,7 @@ from conclust._lloyd.best import best_of_starts, n_starts
 from conclust._lloyd.start import centred, init_centers
 from conclust._placement.hard import place
 from conclust._placement.units import STILL, Units, hard_units, raise_infeasible
+from conclust._progress import Rounds
 from conclust._sklearn import Interval, StrOptions, fit_context
 from conclust._threads import one_blas_thread
 from conclust._validation import check_inputs, check_new_rows, weights_of_rows
@@ -246,24 +246,16 @@ def generalized_kmeans(
         step: Any = BatchPass(X, units, weight, shape, time_limit)
     else:
         step = OnlinePass(X, units, weight, shape, random_state or np.random.RandomState(0))
-    history: list[Round] = []
+    rounds = Rounds(Round, on_round)
     seen = {hash(labels.tobytes())}
     converged = False
     with one_blas_thread():
         for _ in range(max_iter):
-            began = time.perf_counter()
             before = labels, clusters
             labels, clusters = step(labels, clusters)
             n_changed = int(np.count_nonzero(labels != before[0]))
-            record = Round(
-                objective(clusters, shape),
-                n_changed,
-                int(np.count_nonzero(clusters.mass)),
-                time.perf_counter() - began,
-            )
-            history.append(record)
-            if on_round is not None:
-                on_round(record)
+            n_clusters = int(np.count_nonzero(clusters.mass))
+            rounds.note(objective(clusters, shape), n_changed, n_clusters)
             converged = n_changed == 0
             if converged:
                 break
@@ -280,7 +272,7 @@ def generalized_kmeans(
         criterion(clusters, shape),
         bool(step.n_refused or (np.bincount(labels, minlength=len(centers)) == 0).any()),
         converged,
-        history,
+        rounds.history,
     )
 
 

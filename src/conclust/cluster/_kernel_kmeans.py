@@ -1,6 +1,5 @@
 """SemiSupervisedKernelKMeans (SSKK): kernel k-means with rewards and penalties in the kernel."""
 
-import time
 from collections.abc import Callable
 from numbers import Integral, Real
 from typing import Any, ClassVar, NamedTuple
@@ -15,6 +14,7 @@ from sklearn.utils import check_random_state
 
 from conclust._kernels.kernel_moves import move_single_rows
 from conclust._lloyd.best import best_of_starts
+from conclust._progress import Rounds
 from conclust._sklearn import Interval, StrOptions, fit_context
 from conclust._validation import check_inputs
 from conclust.constraints import Constraints
@@ -134,7 +134,7 @@ def kernel_kmeans(
     labels = np.array(labels, dtype=np.int64)
     diagonal = np.diag(K).astype(np.float64)
     least = LEAST * float(np.abs(diagonal).sum())
-    history: list[Round] = []
+    rounds = Rounds(Round, on_round)
     batch = True
     converged = False
     # Filled before the first step: an objective with fewer clusters compares with none that follow.
@@ -142,7 +142,6 @@ def kernel_kmeans(
     sums = sums_of(K, labels, n_clusters)
     objective = _objective(diagonal, sums)
     for _ in range(max_iter):
-        began = time.perf_counter()
         if batch:
             distances = _distances(diagonal, sums, labels, shift)
             new = distances.argmin(axis=1)
@@ -162,22 +161,14 @@ def kernel_kmeans(
             if n_changed:
                 sums = sums_of(K, labels, n_clusters)
                 objective = _objective(diagonal, sums)
-        record = Round(
-            objective,
-            n_changed,
-            0 if n_violated is None else n_violated(labels),
-            "batch" if batch else "moves",
-            time.perf_counter() - began,
-        )
-        history.append(record)
-        if on_round is not None:
-            on_round(record)
+        n_broken = 0 if n_violated is None else n_violated(labels)
+        rounds.note(objective, n_changed, n_broken, "batch" if batch else "moves")
         if n_changed == 0:
             converged = not (batch and moves)
             if converged:
                 break
             batch = False
-    return Run(labels.astype(np.int32), objective, converged, history)
+    return Run(labels.astype(np.int32), objective, converged, rounds.history)
 
 
 def draw_start(K: np.ndarray, n_clusters: int, shift: float, random_state: Any) -> np.ndarray:

@@ -1,6 +1,5 @@
 """MPCKMeans: k-means that pays for broken statements and learns how to measure distance."""
 
-import time
 from collections.abc import Callable
 from dataclasses import dataclass
 from numbers import Integral, Real
@@ -19,6 +18,7 @@ from conclust._lloyd.best import best_of_starts, n_starts, warn_if_degenerate
 from conclust._lloyd.start import means_of, start_centers
 from conclust._placement.links import Links, link_rows
 from conclust._placement.soft import best_to_move, place_rows
+from conclust._progress import Rounds
 from conclust._sklearn import Interval, StrOptions, fit_context
 from conclust._validation import check_inputs, weights_of_rows
 from conclust.cluster._by_centers import CentersMixin
@@ -484,10 +484,9 @@ def mpckmeans(
     centers = centers_init.astype(np.float64)
     metrics = problem.kind(matrices_init)
     labels = np.full(X.shape[0], -1, dtype=np.int32)
-    history: list[Round] = []
-    converged = False
+    rounds = Rounds(Round, on_round)
+    objective, converged = np.inf, False
     for _ in range(max_iter):
-        began = time.perf_counter()
         assigned = assign(problem, metrics, centers, labels)
         n_changed = assigned.n_changed + _refill(problem, metrics, assigned, labels)
         mass = np.bincount(labels, weights=weight, minlength=problem.n_clusters)
@@ -496,27 +495,17 @@ def mpckmeans(
         after_centers = total_value(problem, terms, metrics)
         matrices = [step(problem, t, m) for t, m in zip(terms, metrics.matrices, strict=True)]
         metrics = problem.kind(np.array(matrices))
-        record = Round(
-            objective=total_value(problem, terms, metrics),
-            after_assignment=assigned.objective,
-            after_centers=after_centers,
-            n_violated=assigned.n_broken,
-            n_changed=n_changed,
-            seconds=time.perf_counter() - began,
-        )
-        history.append(record)
-        if on_round is not None:
-            on_round(record)
-        fell = history[-2].objective - record.objective if len(history) > 1 else np.inf
+        before, objective = objective, total_value(problem, terms, metrics)
+        rounds.note(objective, assigned.objective, after_centers, assigned.n_broken, n_changed)
+        fell = before - objective
         converged = n_changed == 0 or fell <= tol * weight.sum()
         if converged:
             break
-    objective = history[-1].objective
-    if history[-1].n_changed:
+    if n_changed:
         # So that labels agree with the centres and metrics returned.
         objective = assign(problem, metrics, centers, labels).objective
     inertia = _inertia(problem, metrics, labels, centers)
-    return Run(labels, centers, metrics.matrices, inertia, objective, converged, history)
+    return Run(labels, centers, metrics.matrices, inertia, objective, converged, rounds.history)
 
 
 class Assigned(NamedTuple):

@@ -1,6 +1,5 @@
 """PCKMeans: k-means in which every broken statement has its price."""
 
-import time
 from collections.abc import Callable
 from numbers import Integral, Real
 from typing import Any, ClassVar, NamedTuple
@@ -19,6 +18,7 @@ from conclust._lloyd.start import centred, means_of, start_centers
 from conclust._lloyd.sweep import Assigned, NearestCenters
 from conclust._placement.links import Links, link_rows
 from conclust._placement.soft import best_to_move, place_rows
+from conclust._progress import Rounds
 from conclust._sklearn import (
     Interval,
     StrOptions,
@@ -148,25 +148,16 @@ def pckmeans(
             return centers, n_moved
 
         centers = centers_init
-        history: list[Round] = []
+        rounds = Rounds(Round, on_round)
         unchanged = converged = False
         for iteration in range(max_iter):
-            began = time.perf_counter()
             assigned = assign(centers, is_first=iteration == 0)
             n_broken = broken_price(links.pairs, links.sign, price, placed, paid)
             previous = centers
             centers, n_refilled = update(centers)
             shift = float(((centers - previous) ** 2).sum())
-            record = Round(
-                assigned.inertia + float(paid.sum()),
-                assigned.inertia,
-                n_broken,
-                assigned.n_changed,
-                time.perf_counter() - began,
-            )
-            history.append(record)
-            if on_round is not None:
-                on_round(record)
+            objective = assigned.inertia + float(paid.sum())
+            rounds.note(objective, assigned.inertia, n_broken, assigned.n_changed)
             unchanged = assigned.n_changed + n_refilled == 0
             converged = unchanged or shift <= tol
             if converged:
@@ -175,7 +166,8 @@ def pckmeans(
             assign(centers)
             broken_price(links.pairs, links.sign, price, placed, paid)
         inertia = rows.inertia(centers)
-        return Run(rows.labels, centers, inertia, inertia + float(paid.sum()), converged, history)
+        objective = inertia + float(paid.sum())
+        return Run(rows.labels, centers, inertia, objective, converged, rounds.history)
 
 
 def _distances_to_own(X: Matrix, centers: np.ndarray, labels: np.ndarray) -> FloatArray:

@@ -1,6 +1,5 @@
 """BoostCluster: any clusterer, helped by must-links and cannot-links through its input."""
 
-import time
 from collections.abc import Callable, Iterator
 from numbers import Integral
 from typing import Any, ClassVar, Literal, NamedTuple
@@ -15,7 +14,7 @@ from sklearn.utils import check_random_state, get_tags
 
 from conclust._any_clusterer import labels_from
 from conclust._arrays import Matrix
-from conclust._progress import progress
+from conclust._progress import Rounds, progress
 from conclust._sklearn import HasMethods, Interval, StrOptions, fit_context
 from conclust._validation import check_inputs
 from conclust.constraints import Constraints
@@ -171,12 +170,11 @@ def boost_cluster(
     smoothing = PSEUDO_COUNT / (len(links.must) + len(links.cannot))
     must_kernel, cannot_kernel = np.zeros(len(links.must)), np.zeros(len(links.cannot))
     labels: list[np.ndarray] = []
-    history: list[Round] = []
+    rounds = Rounds(Round, on_round)
     reason = f"all {len(seeds)} rounds done"
     n_useless = n_flat = 0
     now = inconsistency(must_kernel, cannot_kernel, links)
     for seed in seeds:
-        began = time.perf_counter()
         T = discrepancy(links.must, links.cannot, now.p, now.q, len(links.rows))
         directions = projector.directions(T, np.random.RandomState(seed))
         if not (len(directions.values) or takes_x):
@@ -191,18 +189,7 @@ def boost_cluster(
         before, now = now, inconsistency(must_kernel, cannot_kernel, links)
         kept = kept_share(must_together, cannot_together, links)
         labels.append(found)
-        history.append(
-            Round(
-                now.log_loss,
-                alpha,
-                best_decrease(mass),
-                kept,
-                len(directions.values),
-                time.perf_counter() - began,
-            )
-        )
-        if on_round is not None:
-            on_round(history[-1])
+        rounds.note(now.log_loss, alpha, best_decrease(mass), kept, len(directions.values))
         n_useless = n_useless + 1 if alpha == 0 else 0
         n_flat = n_flat + 1 if before.log_loss - now.log_loss < FLAT else 0
         if must_together.all() and not cannot_together.any():
@@ -214,7 +201,7 @@ def boost_cluster(
         else:
             continue
         break
-    return Boosting(labels, history, reason)
+    return Boosting(labels, rounds.history, reason)
 
 
 def together(labels: np.ndarray, links: Links) -> tuple[np.ndarray, np.ndarray]:

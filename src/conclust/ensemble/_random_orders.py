@@ -8,7 +8,7 @@ from joblib import Parallel, delayed
 from sklearn.utils import check_random_state
 
 from conclust._lloyd.start import Centred, centred, init_centers
-from conclust._progress import progress
+from conclust._progress import Rounds, progress
 from conclust._sklearn import Interval, StrOptions, fit_context
 from conclust._validation import check_inputs, weights_of_rows
 from conclust.cluster import constrained_kmeans
@@ -207,15 +207,14 @@ class ConstrainedKMeansEnsemble(JudgedMixin):
             for seed in seeds
         )
         members: list[Member] = []
-        self.history_ = []
         with progress(self.verbose, type(self).__name__, self.n_estimators) as show:
+            rounds = Rounds(Round, lambda record: show(record, advance=1))
             parallel = Parallel(n_jobs=self.n_jobs, prefer="threads", return_as="generator")
             for member in parallel(work):
                 members.append(member)
                 kept = kept_signs(member.labels, pairs.pairs, pairs.sign) > 0
-                record = Round(float(kept.mean()) if len(kept) else 1.0, member.n_iter)
-                self.history_.append(record)
-                show(record, advance=1)
+                rounds.note(float(kept.mean()) if len(kept) else 1.0, member.n_iter)
         self._combine(members, constraints, final_seed)
+        self.history_ = rounds.history
         self._judges = Judges.of(data, constraints, members, weight, final_seed)
         return self

@@ -22,9 +22,9 @@ from conclust.hierarchy._linkage import BY_CENTRES, Dendrogram, constrained_link
 class Merge(NamedTuple):
     """One round: which two clusters became one."""
 
+    distance: float
     left: int
     right: int
-    distance: float
     n_clusters: int  # left after it
 
 
@@ -174,7 +174,7 @@ class ReCon(ClusterMixin, BaseEstimator):
             tree = self._link(X, used)
             n = X.shape[0]
             self.history_ = [
-                Merge(left, right, distance, n - 1 - v)
+                Merge(distance, left, right, n - 1 - v)
                 for v, ((left, right), distance) in enumerate(
                     zip(tree.children.tolist(), tree.distances.tolist(), strict=True)
                 )
