@@ -68,15 +68,13 @@ def importance(error: float) -> float:
     return float(np.log((1 - error) / error))
 
 
-def reweigh(
-    log_weights: np.ndarray, kept: np.ndarray, alpha: float, rho: float, xi: float
-) -> np.ndarray:
+def reweigh(log_weights: np.ndarray, kept: np.ndarray, alpha: float, rho: float) -> np.ndarray:
     """Raise the priority of broken pairs, eq. (3): w ← w exp(−α (y K − ξ) / ρ).
 
     Log-weights, shifted to maximum 0: the weights themselves vanish within a hundred rounds. The
-    factor exp(α ξ / ρ) is common to all, so ξ has no effect on labels.
+    factor exp(α ξ / ρ) is common to all and left out: by its rounding ξ would change labels.
     """
-    log_weights = log_weights - alpha * (kept - xi) / rho
+    log_weights = log_weights - alpha * kept / rho
     return log_weights - log_weights.max()
 
 
@@ -98,7 +96,6 @@ def boost(
     n_rounds: int,
     *,
     rho: float,
-    xi: float,
     before: Boosting | None = None,
     until_still: bool = False,
     on_round: Callable[[Round], object] | None = None,
@@ -112,7 +109,7 @@ def boost(
     pairs : SignedPairs
         Their weights are the priorities to begin with.
     n_rounds : int
-    rho, xi : float
+    rho : float
         See `reweigh`.
     before : Boosting, default=None
         Rounds to go on from.
@@ -141,7 +138,7 @@ def boost(
             share = float((kept > 0).mean())
             error = weighted_error(np.exp(log_weights), kept)
             alpha = max(importance(error), 0.0)
-            log_weights = reweigh(log_weights, kept, alpha, rho, xi) if alpha > 0 else equal
+            log_weights = reweigh(log_weights, kept, alpha, rho) if alpha > 0 else equal
         last, ranks = ranks, ranks_of(log_weights)
         change = displacement(last, ranks)
         rounds.note(error, alpha, share, change, member.n_iter)
@@ -174,7 +171,8 @@ class BoostedConstrainedKMeans(JudgedMixin):
     rho : float, default=5.0
         Softens the change of priorities: a learning rate of 2 / rho on AdaBoost.
     xi : float, default=0.5
-        A margin of the paper's loss. It cancels, see Notes; kept for the paper's sake.
+        A margin of the paper's loss. It cancels, see Notes, and is not used; kept for the paper's
+        sake.
     init : {"random", "k-means++"}, array-like or callable, default="random"
         Start of the weak learner in each round.
     reinit : bool, default=True
@@ -338,7 +336,6 @@ class BoostedConstrainedKMeans(JudgedMixin):
                 pairs,
                 self.n_estimators,
                 rho=self.rho,
-                xi=self.xi,
                 before=before,
                 until_still=not self.reinit,
                 on_round=lambda record: show(record, advance=1),
