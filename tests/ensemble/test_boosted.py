@@ -7,7 +7,7 @@ from sklearn.datasets import load_iris, load_wine, make_blobs
 from sklearn.metrics import adjusted_rand_score
 
 from conclust import BoostedConstrainedKMeans, Constraints, sample_constraints
-from conclust.ensemble import CoAssociation
+from conclust.ensemble import CoAssociation, _judges
 from conclust.ensemble._boosted import displacement, importance, ranks_of, reweigh, weighted_error
 
 X, y = load_iris(return_X_y=True)
@@ -190,3 +190,19 @@ def test_suspects_come_as_a_table():
 def test_bad_parameters(parameter, value):
     with pytest.raises(ValueError, match=parameter):
         BoostedConstrainedKMeans(**{parameter: value}).fit(X)
+
+
+def test_doubt_is_asked_for_not_looked_at(monkeypatch):
+    # Check that no attribute runs clusterings behind the reader's back, and a method does once.
+    calls = []
+    judge = _judges.pckmeans
+    monkeypatch.setattr(_judges, "pckmeans", lambda *a, **k: calls.append(1) or judge(*a, **k))
+    model = fitted()
+    for name in dir(model):
+        getattr(model, name, None)
+    assert not calls
+    doubt = model.doubt()
+    assert len(calls) == _judges.N_JUDGES
+    assert doubt.shape == (len(KNOWN),)
+    assert model.suspects(3)["doubt"].iloc[0] == doubt.max()
+    assert len(calls) == _judges.N_JUDGES

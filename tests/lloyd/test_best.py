@@ -4,14 +4,17 @@ import numpy as np
 import pytest
 
 from conclust import (
+    BoostedConstrainedKMeans,
     ConstrainedGaussianMixture,
     ConstrainedKMeans,
+    ConstrainedKMeansEnsemble,
     COPKMeans,
     GeneralizedKMeans,
     MPCKMeans,
     PCKMeans,
 )
 from conclust._lloyd.best import best_of_starts, is_better, n_starts
+from conclust.exceptions import DegenerateClusteringWarning
 
 
 @pytest.mark.parametrize(
@@ -97,3 +100,20 @@ def test_estimators_start_once_from_a_tuple_of_tuples(model, capsys, monkeypatch
     model.set_params(init=((0.5,), (9.0,)), verbose=1).fit(X)
     assert "1/1" in capsys.readouterr().err
     assert len(set(model.labels_[:3])) == len(set(model.labels_[3:])) == 1
+
+
+@pytest.mark.parametrize(
+    "model",
+    [
+        COPKMeans(3),
+        ConstrainedKMeans(3),
+        PCKMeans(3),
+        BoostedConstrainedKMeans(3, n_estimators=3),
+        ConstrainedKMeansEnsemble(3, n_estimators=3),
+    ],
+    ids=lambda model: type(model).__name__,
+)
+def test_fewer_clusters_than_asked_for_are_told(model):
+    X = np.array([[0.0], [0.0], [1.0], [1.0]])
+    with pytest.warns(DegenerateClusteringWarning, match=r"Only 2 of n_clusters=3.*Lower n_clust"):
+        model.set_params(random_state=0).fit(X)

@@ -68,13 +68,15 @@ def is_better(value: tuple[float, ...], lowest: tuple[float, ...]) -> bool:
     return False
 
 
-def warn_if_degenerate(labels: np.ndarray, n_clusters: int) -> None:
-    """Say so when clusters were left empty."""
-    n_found = len(np.unique(labels))
+def warn_if_degenerate(
+    labels: np.ndarray, n_clusters: int, way_out: str = "Lower n_clusters."
+) -> None:
+    """Say so when clusters were left empty; to be called by `fit` itself."""
+    n_found = np.count_nonzero(np.bincount(labels, minlength=n_clusters))
     if n_found < n_clusters:
         warnings.warn(
             f"Only {n_found} of n_clusters={n_clusters} clusters have rows: X has too few distinct "
-            "rows, or must-links join too many of them. Lower n_clusters or the penalty.",
+            f"rows, or must-links join too many of them. {way_out}",
             DegenerateClusteringWarning,
-            stacklevel=3,
+            stacklevel=4,
         )

@@ -10,7 +10,7 @@ from sklearn.utils import check_random_state
 from conclust._arrays import Matrix
 from conclust._kernels.lloyd import fingerprint
 from conclust._kernels.place_in_order import count_broken, place_pairs
-from conclust._lloyd.best import best_of_starts, n_starts
+from conclust._lloyd.best import best_of_starts, n_starts, warn_if_degenerate
 from conclust._lloyd.start import centred, init_centers
 from conclust._lloyd.sweep import Assigned, NearestCenters
 from conclust._placement.in_order import Plan, among_themselves, descending, plan_of
@@ -154,7 +154,7 @@ class ConstrainedLloyd:
         self._sign = np.asarray(sign).astype(np.int8)
         self._placed = np.empty(len(kept), dtype=np.int32)
         self._rows = NearestCenters(
-            X, n_clusters, sample_weight=sample_weight, kept=kept, n_threads=n_threads
+            X, int(n_clusters), sample_weight=sample_weight, kept=kept, n_threads=n_threads
         )
 
     def __enter__(self) -> Self:
@@ -401,6 +401,7 @@ class ConstrainedKMeans(CentersMixin):
         self.labels_, self.inertia_ = run.labels, run.inertia
         self.n_iter_, self.converged_, self.history_ = run.n_iter, run.converged, run.history
         self.report_ = constraints.report(run.labels)
+        warn_if_degenerate(run.labels, self.n_clusters)
         return self
 
 

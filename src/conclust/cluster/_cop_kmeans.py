@@ -10,7 +10,7 @@ from sklearn.utils import check_random_state
 
 from conclust._arrays import Matrix
 from conclust._kernels.place_hard import sum_costs
-from conclust._lloyd.best import best_of_starts, n_starts
+from conclust._lloyd.best import best_of_starts, n_starts, warn_if_degenerate
 from conclust._lloyd.start import centred, init_centers
 from conclust._lloyd.sweep import NearestCenters
 from conclust._placement.hard import Outcome, Placement, place
@@ -207,6 +207,8 @@ class COPKMeans(CentersMixin):
     inertia_ : float
         Weighted sum of squared distances of the rows to the centres of their clusters.
     n_iter_ : int
+    converged_ : bool
+        False when `max_iter` was reached.
     history_ : list of Round
         Of the start that was kept.
     report_ : ConstraintReport
@@ -346,7 +348,9 @@ class COPKMeans(CentersMixin):
         )
         self.cluster_centers_ = best.centers + data.mean
         self.labels_, self.inertia_ = best.labels, best.inertia
-        self.n_iter_, self.history_ = len(best.history), best.history
+        self.n_iter_, self.converged_ = len(best.history), best.converged
+        self.history_ = best.history
+        warn_if_degenerate(best.labels, self.n_clusters)
         self.report_ = constraints.report(best.labels)
         known = constraints.pairwise  # relative statements are ignored, not broken
         n_broken = known.report(best.labels).n_violated

@@ -850,7 +850,7 @@ class MPCKMeans(CentersMixin):
             what=type(self).__name__,
             verbose=self.verbose,
         )
-        warn_if_degenerate(best.labels, self.n_clusters)
+        warn_if_degenerate(best.labels, self.n_clusters, "Lower n_clusters or the penalty.")
         self.labels_ = best.labels
         self.cluster_centers_ = (best.centers * data.scale + data.mean).astype(X.dtype)
         metrics = best.metrics / data.scale

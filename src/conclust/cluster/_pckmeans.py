@@ -412,7 +412,7 @@ class PCKMeans(CentersMixin):
                 generator,
             )
         best = best_run(constraints, self.penalty_, self.n_init, seed)
-        warn_if_degenerate(best.labels, self.n_clusters)
+        warn_if_degenerate(best.labels, self.n_clusters, "Lower n_clusters or the penalty.")
         self.labels_ = best.labels
         self.cluster_centers_ = best.centers + mean
         self.inertia_, self.objective_ = best.inertia, best.objective

@@ -264,6 +264,8 @@ class SpectralLearning(ClusterMixin, BaseEstimator):
         Of the normalised affinity, largest first, one more than are used.
     n_iter_ : int
         1: there is one pass.
+    converged_ : bool
+        True.
     history_ : list of Round
     report_ : ConstraintReport
         Which statements the labels keep.
@@ -359,7 +361,7 @@ class SpectralLearning(ClusterMixin, BaseEstimator):
         with progress(self.verbose, type(self).__name__, 1) as show:
             rounds = Rounds(Round, lambda record: show(record, advance=1))
             A = edit(self._affinities(X), pairs.pairs, pairs.sign, pairs.weight)
-            n_components = min(self.n_components or self.n_clusters, X.shape[0])
+            n_components = min(int(self.n_components or self.n_clusters), X.shape[0])
             found = leading_vectors(
                 A,
                 n_components,
@@ -375,7 +377,7 @@ class SpectralLearning(ClusterMixin, BaseEstimator):
             last = found.values[n_components - 1 :][:2]
             gap = float(last[0] - last[1]) if len(last) == 2 else 0.0
             rounds.note(gap, len(pairs.pairs), self.report_.n_violated)
-        self.history_, self.n_iter_ = rounds.history, 1
+        self.history_, self.n_iter_, self.converged_ = rounds.history, 1, True
         return self
 
     def _affinities(self, X: Matrix) -> Any:

@@ -73,6 +73,7 @@ class Boosting(NamedTuple):
 
     labels: list[np.ndarray]  # clusterings, one per round
     history: list[Round]
+    converged: bool  # ended by itself, before the last round
     stop_reason: str
 
 
@@ -171,7 +172,6 @@ def boost_cluster(
     must_kernel, cannot_kernel = np.zeros(len(links.must)), np.zeros(len(links.cannot))
     labels: list[np.ndarray] = []
     rounds = Rounds(Round, on_round)
-    reason = f"all {len(seeds)} rounds done"
     n_useless = n_flat = 0
     now = inconsistency(must_kernel, cannot_kernel, links)
     for seed in seeds:
@@ -201,7 +201,9 @@ def boost_cluster(
         else:
             continue
         break
-    return Boosting(labels, rounds.history, reason)
+    else:
+        return Boosting(labels, rounds.history, False, f"all {len(seeds)} rounds done")
+    return Boosting(labels, rounds.history, True, reason)
 
 
 def together(labels: np.ndarray, links: Links) -> tuple[np.ndarray, np.ndarray]:
@@ -311,6 +313,8 @@ class BoostCluster(VotesMixin):
     history_ : list of Round
     n_iter_ : int
         Number of rounds.
+    converged_ : bool
+        Whether the rounds ended by themselves: False when all `n_estimators` were used.
     stop_reason_ : str
     report_ : ConstraintReport
         Which statements the labels keep.
@@ -412,7 +416,7 @@ class BoostCluster(VotesMixin):
         plain_seed, self._final_seed = random_state.randint(2**31 - 1, size=2)
         seeds = random_state.randint(2**31 - 1, size=self.n_estimators)
         self._n_components = self.n_components or self.n_clusters + 1
-        rounds = Boosting([], [], "no constraints")
+        rounds = Boosting([], [], True, "no constraints")
         if len(links.rows):
             with progress(self.verbose, type(self).__name__, self.n_estimators) as show:
                 rounds = boost_cluster(
@@ -426,7 +430,7 @@ class BoostCluster(VotesMixin):
                     on_round=lambda record: show(record, advance=1),
                 )
         self.history_, self.n_iter_ = rounds.history, len(rounds.history)
-        self.stop_reason_ = rounds.stop_reason
+        self.converged_, self.stop_reason_ = rounds.converged, rounds.stop_reason
         self.estimator_weights_ = np.array([record.alpha for record in rounds.history])
         self.loss_ = np.exp([record.log_loss for record in rounds.history])
         self._links, self._plain = links, None

@@ -8,6 +8,7 @@ import numpy as np
 from sklearn.utils import check_random_state
 from sklearn.utils.validation import check_is_fitted
 
+from conclust._lloyd.best import warn_if_degenerate
 from conclust._lloyd.start import centred, init_centers
 from conclust._pairs import SignedPairs
 from conclust._progress import Rounds, progress
@@ -49,6 +50,7 @@ class Boosting(NamedTuple):
     members: list[Member]
     history: list[Round]
     log_weights: np.ndarray  # (n_pairs,) priorities after the last round
+    converged: bool  # ended by itself, before the last round
     stop_reason: str
 
 
@@ -128,7 +130,7 @@ def boost(
     members = [] if before is None else list(before.members)
     rounds = Rounds(Round, on_round, () if before is None else before.history)
     ranks = ranks_of(log_weights)
-    reason = f"all {n_rounds} rounds done"
+    converged, reason = True, f"all {n_rounds} rounds done"
     n_useless = 0
     for t in range(len(members), n_rounds):
         member = cluster(log_weights, t)
@@ -152,7 +154,9 @@ def boost(
         else:
             continue
         break
-    return Boosting(members, rounds.history, log_weights, reason)
+    else:
+        converged = False
+    return Boosting(members, rounds.history, log_weights, converged, reason)
 
 
 class BoostedConstrainedKMeans(JudgedMixin):
@@ -199,12 +203,12 @@ class BoostedConstrainedKMeans(JudgedMixin):
     co_association_ : CoAssociation
         The members' labels and weights.
     member_centers_ : ndarray of shape (n_rounds, n_clusters, n_features)
-    doubt_ : ndarray of shape (len(constraints),)
-        Share of ten soft clusterings, each told three quarters of the statements, that break each
-        statement; computed when asked for. See :meth:`suspects`.
     history_ : list of Round
     n_iter_ : int
         Number of rounds.
+    converged_ : bool
+        Whether the rounds ended by themselves: False when all `n_estimators` were used, which is
+        the rule.
     stop_reason_ : str
     report_ : ConstraintReport
         Which statements the final labels keep.
@@ -221,7 +225,8 @@ class BoostedConstrainedKMeans(JudgedMixin):
     Read as in the erratum to the paper: ε is the weighted share of broken statements (without
     the factor ρ of eq. (1)), clipped to [1/2m, 1 − 1/2m]; rounds with α ≤ 0 get weight 0 and
     reset the priorities. ξ multiplies all weights by the same factor, so labels do not depend on
-    it. Memory: n_samples · n_estimators bytes.
+    it. Memory: n_samples · n_estimators bytes. The fitted model keeps the rows that statements
+    name, for :meth:`doubt` and :meth:`suspects`, and saves them with it.
 
     References
     ----------
@@ -329,7 +334,7 @@ class BoostedConstrainedKMeans(JudgedMixin):
             def cluster(log_weights: np.ndarray, t: int) -> Member:
                 centers = draw(t) if first is None else first
                 run = weak_learner.run(log_weights, centers, max_iter=self.max_iter)
-                return Member(run.labels, run.centers + data.mean, run.n_iter)
+                return Member(run.labels, run.centers + data.mean, run.n_iter, run.converged)
 
             found = boost(
                 cluster,
@@ -341,6 +346,7 @@ class BoostedConstrainedKMeans(JudgedMixin):
                 on_round=lambda record: show(record, advance=1),
             )
         self.history_, self.stop_reason_ = found.history, found.stop_reason
+        self.converged_ = found.converged
         self.estimator_weights_ = np.array([record.alpha for record in found.history])
         self.estimator_errors_ = np.array([record.error for record in found.history])
         self._combine(found.members, constraints, final_seed, usable(self.estimator_weights_))
@@ -348,6 +354,7 @@ class BoostedConstrainedKMeans(JudgedMixin):
         learned = by_statement(np.exp(found.log_weights), pairs.statement, len(constraints))
         self.constraint_weights_ = learned / learned.sum() if len(learned) else learned
         self._judges = Judges.of(data, constraints, found.members, weight, final_seed)
+        warn_if_degenerate(self.labels_, self.n_clusters)
         return self
 
     def _begin(self, X: Any, constraints: Constraints) -> Boosting | None:
@@ -361,12 +368,14 @@ class BoostedConstrainedKMeans(JudgedMixin):
                 "those of the last fit; use warm_start=False to begin anew."
             )
         members = [
-            Member(codes[:, t], centers, record.n_iter)
+            Member(codes[:, t], centers, record.n_iter, True)
             for t, (centers, record) in enumerate(
                 zip(self.member_centers_, self.history_, strict=True)
             )
         ]
-        return Boosting(members, self.history_, self._log_weights, self.stop_reason_)
+        return Boosting(
+            members, self.history_, self._log_weights, self.converged_, self.stop_reason_
+        )
 
     def priorities(self, n: int | None = None) -> "pd.DataFrame":
         """The learned priorities as a table; `conclust.plotting.plot_priorities` draws it.

@@ -300,6 +300,8 @@ class CoTraining(ClusterMixin, BaseEstimator):
         One record per round; what the last one added, if anything, was not used any more.
     n_iter_ : int
         Rounds of adding that count.
+    converged_ : bool
+        Whether the estimators of the last round converged.
     report_ : ConstraintReport
         Which of the given statements `labels_` keep.
     n_features_in_ : int
@@ -502,6 +504,7 @@ class CoTraining(ClusterMixin, BaseEstimator):
         self, trained: Trained, given: Constraints, random_state: np.random.RandomState
     ) -> None:
         self.estimators_, self.history_ = trained.fitted, trained.history
+        self.converged_ = all(getattr(model, "converged_", True) for model in trained.fitted)
         self.round_labels_, self.view_labels_ = trained.labels, trained.labels[-1]
         self.n_iter_ = len(trained.history) - 1
         self.added_constraints_ = as_constraints_with_origin(trained.added, given.n_samples or 0)

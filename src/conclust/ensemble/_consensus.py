@@ -383,8 +383,9 @@ def _plus_plus(
     return labels
 
 
-# How many draws one accepted pair may cost before the distinct rows are scanned instead.
-MAX_DRAWS_PER_PAIR = 10_000
+# So many pairs are drawn to see which share of them all clusterings part; if it is less than the
+# second number, drawing would take too long and the distinct rows are scanned instead.
+N_TRIALS, LEAST_SHARE = 10_000, 1e-3
 
 
 def _unanimous(
@@ -410,10 +411,9 @@ def _unanimous(
         agree = (together.codes[pairs[:, 0]] == together.codes[pairs[:, 1]])[:, used].any(axis=1)
         return pairs[~agree & (pairs[:, 0] != pairs[:, 1])]
 
-    found = draw(min(MAX_DRAWS_PER_PAIR, 100_000))
-    share = len(found) / MAX_DRAWS_PER_PAIR
+    share = len(draw(N_TRIALS)) / N_TRIALS
     # Rejection must be cheap, and must not have to find nearly all of the pairs there are.
-    if share * n_samples**2 / 2 < 4 * size or share < 1e-3:
+    if share * n_samples**2 / 2 < 4 * size or share < LEAST_SHARE:
         return None
     return _distinct_pairs(draw, size, n_samples)
 

@@ -9,7 +9,7 @@ import numpy.typing as npt
 from joblib import Parallel, delayed
 from sklearn.utils import check_random_state
 
-from conclust._lloyd.best import best_of_starts, n_starts
+from conclust._lloyd.best import best_of_starts, n_starts, warn_if_degenerate
 from conclust._lloyd.start import Centred, centred, start_centers
 from conclust._placement.links import link_rows
 from conclust._progress import Rounds, progress
@@ -68,7 +68,7 @@ def soft_member(
         )
 
     best = best_of_starts(start, n_starts(init, n_init), lambda run: (run.objective,))
-    return Member(best.labels, best.centers + mean, len(best.history))
+    return Member(best.labels, best.centers + mean, len(best.history), best.converged)
 
 
 def lowest_price(settings: Settings, constraints: Constraints, seed: int) -> float:
@@ -130,6 +130,8 @@ class TrustEnsemble(CodesMixin):
         One record per judge, then one per member.
     n_iter_ : int
         Number of members.
+    converged_ : bool
+        Whether all members ended before `max_iter`.
     report_ : ConstraintReport
         Which statements the final labels keep.
     n_features_in_, feature_names_in_
@@ -262,6 +264,8 @@ class TrustEnsemble(CodesMixin):
             members, _ = cluster(heard, np.maximum(trust, LEAST_TRUST), self.penalty_)
         self._combine(members, constraints, final_seed)
         self.history_ = rounds.history
+        self.converged_ = all(member.converged for member in members)
+        warn_if_degenerate(self.labels_, self.n_clusters)
         self.trust_, self.doubt_ = np.ones(len(constraints)), np.zeros(len(constraints))
         self.trust_[pairwise], self.doubt_[pairwise] = trust, doubt
         return self

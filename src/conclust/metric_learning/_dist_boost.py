@@ -59,6 +59,7 @@ class Boosted(NamedTuple):
     mixtures: list[Mixture]
     alphas: list[float]
     history: list[Round]
+    converged: bool  # ended by itself, before the last round
     reason: str  # why it ended
 
 
@@ -277,8 +278,8 @@ def dist_boost(
         n_useless = 0 if alpha > 0 else n_useless + 1
         if n_useless == MAX_USELESS:
             reason = f"{MAX_USELESS} rounds in a row no better than chance"
-            return Boosted(mixtures, alphas, rounds.history, reason)
-    return Boosted(mixtures, alphas, rounds.history, f"all {n_estimators} rounds done")
+            return Boosted(mixtures, alphas, rounds.history, True, reason)
+    return Boosted(mixtures, alphas, rounds.history, False, f"all {n_estimators} rounds done")
 
 
 class DistBoost(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):
@@ -315,6 +316,8 @@ class DistBoost(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator
         Components of each mixture.
     n_iter_ : int
         Rounds done.
+    converged_ : bool
+        Whether the rounds ended by themselves: False when all `n_estimators` were used.
     history_ : list of Round
         Agreement with the statements, α, and the share of weight on named pairs in each round.
     stop_reason_ : str
@@ -413,7 +416,7 @@ class DistBoost(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator
         spread = X.std(axis=0, dtype=np.float64)
         self._scale = np.where(spread > 0, spread, 1.0)
         pairs = constraints.pairs()
-        found = Boosted([], [], [], "there are no statements")
+        found = Boosted([], [], [], True, "there are no statements")
         self.n_components_ = self.n_components or 1
         if len(pairs.pairs):
             found = self._boost(X, constraints, pairs)
@@ -427,7 +430,7 @@ class DistBoost(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator
                 )
         self.estimators_, self.estimator_weights_ = found.mixtures, np.array(found.alphas)
         self.history_, self.n_iter_ = found.history, max(1, len(found.history))
-        self.stop_reason_ = found.reason
+        self.converged_, self.stop_reason_ = found.converged, found.reason
         return self
 
     def _boost(self, X: np.ndarray, constraints: Constraints, pairs: Any) -> Boosted:
