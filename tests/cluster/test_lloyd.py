@@ -137,7 +137,8 @@ def problems(draw):
 def is_clear(result):
     """Whether rounding has no say: two rows alone in a cluster are equally far from its centre.
 
-    And what becomes of two empty clusters is left open.
+    Then either is the nearer one of a pair, and either fills an empty cluster: the paper does not
+    say which. What becomes of two empty clusters is left open, too.
     """
     return result.margin > 1e-9 and result.n_empty <= 1
 
@@ -233,6 +234,25 @@ def test_an_emptied_cluster_restarts_at_the_farthest_row():
     )
     assert run.centers.ravel().tolist() == pytest.approx([2.5 / 3, 8.0])
     assert run.history[0].inertia == pytest.approx(0 + 1 + 1.5**2 + 8**2)
+
+
+def test_of_two_rows_equally_far_either_fills_an_empty_cluster():
+    # Check by hand: rows 0 and 1 are alone with their mean and equally far from it, cluster 2 is
+    # empty. The paper leaves open which of them restarts it, and so do we: rounding decides.
+    X = np.array([[-2.0], [2.0], [10.0], [11.0]])
+    centers = np.array([[0.0], [10.5], [100.0]])
+    run = constrained_kmeans(X, [(2, 3)], [MUST], None, centers, max_iter=1, tol=np.inf)
+    assert sorted(run.centers.ravel()) == pytest.approx([-2.0, 2.0, 10.5])
+    assert run.labels[0] != run.labels[1]
+
+
+def test_must_linked_rows_on_their_own_centres_share_one_of_them():
+    # Check by hand: both rows are at distance 0 from their centres but for rounding, which decides
+    # where the two go; that they go together does not depend on it.
+    X = np.array([[0.1, 0.7], [0.3, 0.9], [5.0, 5.0]])
+    run = constrained_kmeans(X, [(0, 1)], [MUST], None, X + 1e-17, max_iter=1, tol=np.inf)
+    assert run.labels[0] == run.labels[1]
+    assert run.labels[0] in (0, 1)
 
 
 def test_fractions_of_weight_leave_nothing_behind():
