@@ -220,6 +220,11 @@ class NearestCenters:
         return Assigned(n_changed, self._inertia - before)
 
     @property
+    def total_norm(self) -> float:
+        """Weighted sum of the squared norms of all rows."""
+        return self._total_norm
+
+    @property
     def n_free_changed(self) -> int:
         """Rows not kept whose cluster the last sweep changed."""
         return self._n_changed - int(np.count_nonzero(self.nearest != self._before))
@@ -288,10 +293,19 @@ class NearestCenters:
         )
         return records[:n_iter], prints[: len(seen) + n_iter].tolist(), is_empty
 
-    def means(self, centers: np.ndarray) -> np.ndarray:
-        """Mean of each cluster, from the sums; an empty one restarts at a row far from its centre.
+    def move(self, i: int, cluster: int) -> None:
+        """Move one row to another cluster: label and sums."""
+        weight = self.weight[i] if len(self.weight) else self.X.dtype.type(1)
+        for place, sign in ((self.labels[i], -1), (cluster, 1)):
+            self._sums[0, place] += sign * weight * self.row(i)
+            self._masses[0, place] += sign * weight
+        self.labels[i] = cluster
 
-        ``centers`` are those of the last sweep.
+    def means(self, centers: np.ndarray, *, refill: bool = True) -> np.ndarray:
+        """Mean of each cluster, from the sums.
+
+        ``centers`` are those of the last sweep. An empty cluster restarts at a row far from its
+        centre or, without ``refill``, stays where it was.
         """
         sums = self._sums.sum(axis=0)
         masses = self._masses.sum(axis=0)
@@ -300,9 +314,12 @@ class NearestCenters:
             gone = np.bincount(self.labels, self.weight, self.n_clusters) == 0
             sums[gone] = 0
             masses[gone] = 0
-        if not masses.all():
+        if refill and not masses.all():
             self._relocate(centers, sums, masses)
-        return _average(sums, masses).astype(self.X.dtype, copy=False)
+        means = _average(sums, masses).astype(self.X.dtype, copy=False)
+        if not refill:
+            means[masses == 0] = centers[masses == 0]
+        return means
 
     def inertia(self, centers: np.ndarray) -> float:
         """Weighted sum of the squared distances of all rows to the centre of their cluster."""

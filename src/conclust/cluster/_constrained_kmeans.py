@@ -11,8 +11,9 @@ from conclust._arrays import Matrix
 from conclust._kernels.lloyd import fingerprint
 from conclust._kernels.place_in_order import count_broken, place_pairs
 from conclust._lloyd.best import best_of_starts, n_starts, warn_if_degenerate
+from conclust._lloyd.rows import open_rows
 from conclust._lloyd.start import centred, init_centers
-from conclust._lloyd.sweep import Assigned, NearestCenters
+from conclust._lloyd.sweep import Assigned
 from conclust._placement.in_order import Plan, among_themselves, descending, plan_of
 from conclust._progress import Rounds
 from conclust._sklearn import (
@@ -74,7 +75,8 @@ def constrained_kmeans(
     Parameters
     ----------
     X : {ndarray, CSR matrix} of shape (n_samples, n_features), float32 or float64
-        C-contiguous. Pass dense data through `centred` first, for accuracy.
+        C-contiguous, or a source of rows: see `open_rows`. Pass dense data through `centred` first,
+        for accuracy.
     pairs : ndarray of shape (n_pairs, 2)
         Row numbers.
     sign : ndarray of shape (n_pairs,)
@@ -153,8 +155,9 @@ class ConstrainedLloyd:
         kept, self._pairs = among_themselves(np.asarray(pairs).reshape(-1, 2), X.shape[0])
         self._sign = np.asarray(sign).astype(np.int8)
         self._placed = np.empty(len(kept), dtype=np.int32)
-        self._rows = NearestCenters(
-            X, int(n_clusters), sample_weight=sample_weight, kept=kept, n_threads=n_threads
+        self._dtype = X.dtype
+        self._rows = open_rows(
+            X, n_clusters, sample_weight=sample_weight, kept=kept, n_threads=n_threads
         )
 
     def __enter__(self) -> Self:
@@ -176,57 +179,92 @@ class ConstrainedLloyd:
         on_round: Callable[[Round], object] | None = None,
     ) -> Run:
         """Run once from the centres given."""
-        rows, pairs, sign, placed = self._rows, self._pairs, self._sign, self._placed
-        rows.forget()
-        generator = check_random_state(random_state) if order == "random" else None
+        self._rows.forget()
         # Sorted once: Algorithm 2 repeats its line 5, but priorities do not change within a run.
-        plan = plan_of(pairs, sign, descending(priority, len(pairs)), len(placed))
-        centers = np.array(centers_init, dtype=rows.X.dtype, order="C")
+        visits = descending(priority, len(self._pairs))
+        plan = plan_of(self._pairs, self._sign, visits, len(self._placed))
+        centers = np.array(centers_init, dtype=self._dtype, order="C")
         rounds = Rounds(Round, on_round)
-        history = rounds.history
+        if order == "random":
+            generator = check_random_state(random_state)
+            centers, converged = self._reorder(centers, plan, rounds, max_iter, tol, generator)
+        else:
+            centers, converged = self._repeat(centers, plan, rounds, max_iter, tol)
+        inertia, history = self._rows.inertia(centers), rounds.history
+        return Run(self._rows.labels, centers, inertia, len(history), converged, history)
+
+    def _repeat(
+        self, centers: np.ndarray, plan: Plan, rounds: Rounds[Round], max_iter: int, tol: float
+    ) -> tuple[np.ndarray, bool]:
+        """Iterate in one order until labels or centres stay, or labels come back."""
+        rows, pairs, sign, placed = self._rows, self._pairs, self._sign, self._placed
         seen: list[int] = []
-        lowest = np.inf
         unchanged = converged = cycles = False
-        while len(history) < max_iter and not (converged or cycles):
-            if generator is None and rows.is_small:
+        while len(rounds.history) < max_iter and not (converged or cycles):
+            if rows.is_small:
                 # Whole iterations in one call; it comes back where a cluster is empty.
+                left = max_iter - len(rounds.history)
                 records, seen, is_empty = rows.iterate(
-                    centers, plan, pairs, sign, placed, max_iter - len(history), tol, seen
+                    centers, plan, pairs, sign, placed, left, tol, seen
                 )
-                whole = records[: len(records) - is_empty].tolist()
-                rounds.note_all([(i, int(n), int(broken), s) for i, n, broken, s in whole])
+                *whole, last = records.tolist()
                 if not is_empty:  # the rows are assigned to the last centres already
-                    _, n_changed, _, shift = whole[-1]
-                    unchanged, converged = True, n_changed == 0 or shift <= tol
-                    break
+                    whole.append(last)
+                rounds.note_all([(i, int(n), int(broken), s) for i, n, broken, s in whole])
+                if not is_empty:
+                    return centers, last[1] == 0 or last[3] <= tol
                 seen.pop()  # what follows does not follow from these labels alone
-                assigned = Assigned(int(records[-1, 1]), float(records[-1, 0]))
+                assigned = Assigned(int(last[1]), last[0])
             else:
-                if generator is not None:
-                    visits = generator.permutation(len(pairs)).astype(np.uint32)
-                    plan = plan_of(pairs, sign, visits, len(placed))
                 assigned = self._assign(centers, plan)
             filled = rows.all_filled
-            previous, centers = centers, rows.means(centers)
-            step = (centers - previous).ravel()
-            shift = float(step @ step)
-            n_broken = count_broken(pairs, sign, placed)
-            rounds.note(assigned.inertia, assigned.n_changed, n_broken, shift)
+            centers, shift = self._update(centers, assigned, rounds)
             unchanged = assigned.n_changed == 0
             converged = unchanged or shift <= tol
-            if generator is not None:
-                falls = assigned.inertia < lowest * (1 - FALL)
-                converged |= not (falls or rows.n_free_changed)
-                lowest = min(lowest, assigned.inertia)
-            elif len(placed) and filled:
+            if len(placed) and filled:
                 # The means follow from the labels: those met before would come back for ever.
                 met = int(fingerprint(rows.labels))
                 cycles = met in seen
                 seen.append(met)
         if not unchanged:
             self._assign(centers, plan)
-        inertia = rows.inertia(centers)
-        return Run(rows.labels, centers, inertia, len(history), converged, history)
+        return centers, converged
+
+    def _reorder(
+        self,
+        centers: np.ndarray,
+        plan: Plan,
+        rounds: Rounds[Round],
+        max_iter: int,
+        tol: float,
+        generator: np.random.RandomState,
+    ) -> tuple[np.ndarray, bool]:
+        """Draw an order in each iteration, until only rows in pairs change and nothing is won."""
+        lowest = np.inf
+        unchanged = converged = False
+        while len(rounds.history) < max_iter and not converged:
+            visits = generator.permutation(len(self._pairs)).astype(np.uint32)
+            plan = plan_of(self._pairs, self._sign, visits, len(self._placed))
+            assigned = self._assign(centers, plan)
+            centers, shift = self._update(centers, assigned, rounds)
+            unchanged = assigned.n_changed == 0
+            falls = assigned.inertia < lowest * (1 - FALL)
+            lowest = min(lowest, assigned.inertia)
+            converged = unchanged or shift <= tol or not (falls or self._rows.n_free_changed)
+        if not unchanged:
+            self._assign(centers, plan)
+        return centers, converged
+
+    def _update(
+        self, centers: np.ndarray, assigned: Assigned, rounds: Rounds[Round]
+    ) -> tuple[np.ndarray, float]:
+        """Put the centres at the means and keep the record; return them and how far they went."""
+        means = self._rows.means(centers)
+        step = (means - centers).ravel()
+        shift = float(step @ step)
+        n_broken = count_broken(self._pairs, self._sign, self._placed)
+        rounds.note(assigned.inertia, assigned.n_changed, n_broken, shift)
+        return means, shift
 
     def _assign(self, centers: np.ndarray, plan: Plan) -> Assigned:
         rows, placed = self._rows, self._placed

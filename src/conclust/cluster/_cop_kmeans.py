@@ -11,8 +11,8 @@ from sklearn.utils import check_random_state
 from conclust._arrays import Matrix
 from conclust._kernels.place_hard import sum_costs
 from conclust._lloyd.best import best_of_starts, n_starts, warn_if_degenerate
+from conclust._lloyd.rows import open_rows
 from conclust._lloyd.start import centred, init_centers
-from conclust._lloyd.sweep import NearestCenters
 from conclust._placement.hard import Outcome, Placement, place
 from conclust._placement.units import STILL, Units, hard_units, raise_infeasible, units_of
 from conclust._progress import Rounds
@@ -22,7 +22,6 @@ from conclust._sklearn import (
     fit_context,
     scaled_tolerance,
 )
-from conclust._threads import one_blas_thread
 from conclust._validation import check_inputs, weights_of_rows
 from conclust.cluster._by_centers import CentersMixin
 from conclust.constraints import Constraints, hitting_set
@@ -75,8 +74,8 @@ def cop_kmeans(
 
     Parameters
     ----------
-    X : {ndarray, CSR matrix} of shape (n_samples, n_features)
-        Centred, for accuracy.
+    X : {ndarray, CSR matrix} of shape (n_samples, n_features), or source of rows
+        Centred, for accuracy. See `open_rows`.
     units : Units
     centers_init : ndarray of shape (n_clusters, n_features)
     sample_weight : ndarray of shape (n_samples,), default=None
@@ -105,12 +104,9 @@ def cop_kmeans(
     weight_of_rows = np.empty(0) if sample_weight is None else sample_weight[rows]
     labels_of_units: np.ndarray | None = None
     moving = True
-    with (
-        one_blas_thread(),
-        NearestCenters(
-            X, n_clusters, sample_weight=sample_weight, kept=rows, all_distances=True
-        ) as near,
-    ):
+    with open_rows(
+        X, n_clusters, sample_weight=sample_weight, kept=rows, all_distances=True
+    ) as near:
 
         def assign(centers: np.ndarray) -> tuple[int, float, Placement]:
             nonlocal labels_of_units, moving
