@@ -430,10 +430,3 @@ def _squared_norms(rows: Matrix) -> np.ndarray:
     if sp.issparse(rows):
         return row_norms(rows, squared=True)
     return np.einsum("ij,ij->i", rows, rows)
-
-
-def assign_nearest(X: Matrix, centers: np.ndarray, *, n_threads: int | None = None) -> np.ndarray:
-    """Nearest centre of each row, (n_samples,) int32; the lowest cluster on ties."""
-    with NearestCenters(X, len(centers), n_threads=n_threads) as rows:
-        rows.sweep(np.ascontiguousarray(centers, dtype=X.dtype))
-    return rows.labels

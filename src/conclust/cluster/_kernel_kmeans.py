@@ -80,11 +80,6 @@ def least_eigenvalue(links: sp.csr_array) -> float:
     return float(value - 0.01 * abs(value))
 
 
-def kernel_objective(K: np.ndarray, labels: np.ndarray, n_clusters: int) -> float:
-    """J = tr K − Σ_c (Σ_{i,j ∈ c} K_ij) / n_c."""
-    return _objective(np.diag(K), sums_of(K, labels, n_clusters))
-
-
 def _objective(diagonal: np.ndarray, sums: "Sums") -> float:
     total = diagonal.sum(dtype=np.float64)
     return float(total - (sums.within / np.maximum(sums.sizes, 1)).sum())

@@ -121,12 +121,6 @@ def step(mass: Masses, smoothing: float = 0.0) -> float:
     return float(smoothed if np.isnan(best) else min(smoothed, best))
 
 
-def log_change(mass: Masses, alpha: float) -> float:
-    """ln(L_{t+1} / L_t) = ln (A + B e^{−α}) + ln (C + D e^{α}), eq. (12)."""
-    A, B, C, D = mass
-    return float(np.log(A + B * np.exp(-alpha)) + np.log(C + D * np.exp(alpha)))
-
-
 def best_decrease(mass: Masses) -> float:
     """γ = (√(AD) − √(BC))² / ((A + B)(C + D)) of Theorem 1: α of eq. (13) takes L to L (1 − γ)."""
     A, B, C, D = mass

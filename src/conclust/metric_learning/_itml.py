@@ -39,15 +39,6 @@ class Metric(NamedTuple):
     converged: bool
 
 
-def logdet_divergence(A: np.ndarray, B: np.ndarray) -> float:
-    """D(A, B) = tr(A B⁻¹) − ln det(A B⁻¹) − d.
-
-    Twice the relative entropy of the Gaussian with inverse covariance B to the one with A.
-    """
-    ratio = np.linalg.solve(B, A)
-    return float(np.trace(ratio) - np.linalg.slogdet(ratio)[1] - len(A))
-
-
 def bound_divergence(bound: np.ndarray, given: np.ndarray) -> np.ndarray:
     """D(ξ, ξ₀) for numbers: ξ/ξ₀ − ln(ξ/ξ₀) − 1."""
     ratio = bound / given
