@@ -1,8 +1,61 @@
-"""Progress on stderr, fed by the records that also make up `history_`."""
+"""The records of a fit: what `history_` holds, what a report draws, what progress shows."""
 
 import contextlib
-from collections.abc import Callable, Iterator
-from typing import Any
+import time
+from collections.abc import Callable, Iterator, Sequence
+from typing import Any, Generic, TypeVar
+
+RecordT = TypeVar("RecordT")
+
+
+class Rounds(Generic[RecordT]):
+    """The history of a fit: times each round, keeps its record and hands it on.
+
+    Parameters
+    ----------
+    record : type
+        A NamedTuple. Its first field is the number to watch, which a report draws as the curve of
+        the fit; a last field `seconds` is filled in here.
+    on_round : callable, default=None
+        Called with each record.
+    history : list of records, default=()
+        Rounds to go on from.
+
+    Attributes
+    ----------
+    history : list of records
+    """
+
+    def __init__(
+        self,
+        record: Callable[..., RecordT],
+        on_round: Callable[[RecordT], object] | None = None,
+        history: Sequence[RecordT] = (),
+    ):
+        self.history = list(history)
+        self._record, self._on_round = record, on_round
+        self._is_timed = "seconds" in record._fields  # type: ignore[attr-defined]
+        self._began = time.perf_counter()
+
+    def note(self, *values: Any) -> RecordT:
+        """Keep the record of the round that ends now; it began when the last one had ended."""
+        self.note_all([values])
+        return self.history[-1]
+
+    def note_all(self, rounds: Sequence[Sequence[Any]]) -> None:
+        """Keep the records of rounds that were run in one go and share the time it took."""
+        seconds = (time.perf_counter() - self._began) / max(len(rounds), 1)
+        for values in rounds:
+            record = self._record(*values, seconds) if self._is_timed else self._record(*values)
+            self.history.append(record)
+            if self._on_round is not None:
+                self._on_round(record)
+        self._began = time.perf_counter()
+
+
+def curve_of(record: Any) -> str:
+    """Name of the field that a report draws: the first."""
+    return record._fields[0]
 
 
 @contextlib.contextmanager
@@ -19,7 +72,7 @@ def progress(verbose: int | bool, what: str, total: int) -> Iterator[Callable[..
         How many starts, rounds or members there will be at most.
     """
     if not verbose:
-        yield lambda record, advance=0: None
+        yield lambda record=None, advance=0: None
         return
     from rich.console import Console
     from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeElapsedColumn
@@ -35,8 +88,10 @@ def progress(verbose: int | bool, what: str, total: int) -> Iterator[Callable[..
     with Progress(*columns, console=Console(stderr=True)) as bar:
         task = bar.add_task(what, total=total, record="")
 
-        def show(record: Any, advance: int = 0) -> None:
-            bar.update(task, advance=advance, record=_line(record))
+        def show(record: Any = None, advance: int = 0) -> None:
+            bar.update(task, advance=advance)
+            if record is not None:
+                bar.update(task, record=_line(record))
 
         yield show
         bar.update(task, completed=total)

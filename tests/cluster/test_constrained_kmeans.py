@@ -6,7 +6,7 @@ from sklearn.cluster import KMeans
 from sklearn.datasets import load_digits, load_iris, make_blobs
 
 from conclust import ConstrainedKMeans, Constraints, sample_constraints
-from conclust.exceptions import ConstraintsIgnoredWarning
+from conclust.exceptions import ConstraintsIgnoredWarning, DegenerateClusteringWarning
 
 X, y = load_iris(return_X_y=True)
 
@@ -147,7 +147,8 @@ def test_one_row_one_cluster_and_more_clusters_than_distinct_rows():
     known = Constraints([(0, 1)], [(0, 2)])
     one = ConstrainedKMeans(1).fit(X, constraints=known)
     assert (one.labels_ == 0).all()
-    same = ConstrainedKMeans(3, init=np.ones((3, 2))).fit(np.ones((5, 2)), constraints=known)
+    with pytest.warns(DegenerateClusteringWarning, match="Only 2 of n_clusters=3"):
+        same = ConstrainedKMeans(3, init=np.ones((3, 2))).fit(np.ones((5, 2)), constraints=known)
     assert same.report_.share == 1.0
 
 

@@ -26,6 +26,7 @@ from tests.oracles.pccc import pccc
 X, y = load_iris(return_X_y=True)
 
 
+@pytest.mark.filterwarnings("ignore::conclust.exceptions.DegenerateClusteringWarning")
 @settings(max_examples=150)
 @given(st.integers(2, 5), st.data())
 def test_any_labelling_returned_keeps_every_statement(k, data):
@@ -37,6 +38,7 @@ def test_any_labelling_returned_keeps_every_statement(k, data):
     assert model.report_.n_violated == 0
 
 
+@pytest.mark.filterwarnings("ignore::conclust.exceptions.DegenerateClusteringWarning")
 @settings(max_examples=80)
 @given(any_constraints(n_samples=6, max_pairs=8), st.integers(1, 3))
 def test_feasible_means_solved_and_infeasible_means_told(known, k):
@@ -53,6 +55,7 @@ def test_feasible_means_solved_and_infeasible_means_told(known, k):
         assert not oracle.feasible(conflict.statements, 6, k)
 
 
+@pytest.mark.filterwarnings("ignore::conclust.exceptions.DegenerateClusteringWarning")
 @settings(max_examples=200)
 @given(any_constraints(n_samples=6, max_pairs=8), st.integers(2, 3))
 def test_relaxed_never_fails_and_breaks_little(known, k):

@@ -12,9 +12,9 @@ from conclust import Constraints, SemiSupervisedKernelKMeans, sample_constraints
 from conclust._kernels.kernel_moves import move_single_rows
 from conclust.cluster._kernel_kmeans import (
     _least_of_dense,
+    _objective,
     draw_start,
     kernel_kmeans,
-    kernel_objective,
     least_eigenvalue,
     link_matrix,
     sums_after,
@@ -25,6 +25,10 @@ from tests.oracles import kernel_kmeans as oracle
 
 X, y = load_iris(return_X_y=True)
 KNOWN = sample_constraints(y, 100, random_state=0)
+
+
+def kernel_objective(K, labels, k):
+    return _objective(np.diag(K), sums_of(K, labels, k))
 
 
 def kernel(seed, n=10, definite=True):

@@ -13,16 +13,13 @@ from sklearn.preprocessing import StandardScaler
 
 from conclust import Constraints, sample_constraints
 from conclust._placement.links import link_rows
-from conclust.cluster._mpckmeans import (
-    Diagonal,
-    Full,
-    MPCKMeans,
+from conclust.cluster._mpckmeans import MPCKMeans
+from conclust.cluster._mpckmeans._mpckmeans import mpckmeans
+from conclust.cluster._mpckmeans.metrics import Diagonal, Full
+from conclust.cluster._mpckmeans.problem import differences_of_far_rows, pose, standardised
+from conclust.cluster._mpckmeans.step import (
     Terms,
-    differences_of_far_rows,
     first_matrices,
-    mpckmeans,
-    pose,
-    standardised,
     step,
     terms_of,
     total_value,
@@ -395,7 +392,7 @@ def test_blocks_change_nothing(monkeypatch):
     X, _, known = blobs()
     model = MPCKMeans(3, metric="full", shared=False, init=X[:3])
     whole = clone(model).fit(X, constraints=known)
-    monkeypatch.setattr("conclust.cluster._mpckmeans.BLOCK", 20)
+    monkeypatch.setattr("conclust.cluster._mpckmeans.metrics.BLOCK", 20)
     parts = clone(model).fit(X, constraints=known)
     np.testing.assert_array_equal(parts.labels_, whole.labels_)
     np.testing.assert_array_equal(parts.predict(X), whole.predict(X))

@@ -7,7 +7,7 @@ from sklearn.datasets import load_iris, load_wine, make_blobs
 from sklearn.metrics import adjusted_rand_score
 
 from conclust import BoostedConstrainedKMeans, Constraints, sample_constraints
-from conclust.ensemble import CoAssociation
+from conclust.ensemble import CoAssociation, _judges
 from conclust.ensemble._boosted import displacement, importance, ranks_of, reweigh, weighted_error
 
 X, y = load_iris(return_X_y=True)
@@ -42,7 +42,7 @@ def test_importance_by_hand():
 def test_reweighing_is_equation_3_up_to_a_common_factor(case, alpha, rho, xi):
     w, kept = np.array([w for w, _ in case]), np.array([1.0 if k else -1.0 for _, k in case])
     direct = w * np.exp(-alpha * (kept - xi) / rho)
-    found = np.exp(reweigh(np.log(w), kept, alpha, rho, xi))
+    found = np.exp(reweigh(np.log(w), kept, alpha, rho))
     np.testing.assert_allclose(found / found.sum(), direct / direct.sum(), rtol=1e-9)
     assert found.max() == 1.0
 
@@ -56,11 +56,18 @@ def test_displacement_by_hand():
 
 
 def test_xi_cancels():
-    # Check that labels and rounds do not depend on the paper's margin.
-    results = [fitted(xi=xi) for xi in (0.0, 0.5, 5.0)]
+    # Check that labels and rounds do not depend on the paper's margin, not even by rounding: here
+    # they did.
+    known = sample_constraints(y, 300, random_state=1)
+    results = [
+        BoostedConstrainedKMeans(3, n_estimators=30, xi=xi, random_state=1).fit(
+            X, constraints=known
+        )
+        for xi in (0.0, 0.5, 5.0)
+    ]
     for other in results[1:]:
         np.testing.assert_array_equal(other.labels_, results[0].labels_)
-        np.testing.assert_allclose(other.estimator_weights_, results[0].estimator_weights_)
+        np.testing.assert_array_equal(other.estimator_weights_, results[0].estimator_weights_)
 
 
 def test_the_record_of_each_round():
@@ -183,3 +190,19 @@ def test_suspects_come_as_a_table():
 def test_bad_parameters(parameter, value):
     with pytest.raises(ValueError, match=parameter):
         BoostedConstrainedKMeans(**{parameter: value}).fit(X)
+
+
+def test_doubt_is_asked_for_not_looked_at(monkeypatch):
+    # Check that no attribute runs clusterings behind the reader's back, and a method does once.
+    calls = []
+    judge = _judges.pckmeans
+    monkeypatch.setattr(_judges, "pckmeans", lambda *a, **k: calls.append(1) or judge(*a, **k))
+    model = fitted()
+    for name in dir(model):
+        getattr(model, name, None)
+    assert not calls
+    doubt = model.doubt()
+    assert len(calls) == _judges.N_JUDGES
+    assert doubt.shape == (len(KNOWN),)
+    assert model.suspects(3)["doubt"].iloc[0] == doubt.max()
+    assert len(calls) == _judges.N_JUDGES

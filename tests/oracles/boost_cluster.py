@@ -23,6 +23,12 @@ def loss(K, must, cannot):
     return total
 
 
+def log_change(mass, alpha):
+    """ln(L_{t+1} / L_t) = ln (A + B e^{−α}) + ln (C + D e^{α}), eq. (12)."""
+    A, B, C, D = mass
+    return float(np.log(A + B * np.exp(-alpha)) + np.log(C + D * np.exp(alpha)))
+
+
 def pq(K, must, cannot):
     """Eqs (5) and (6)."""
     return must * np.exp(-K), cannot * np.exp(K)

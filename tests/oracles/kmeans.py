@@ -7,7 +7,7 @@ class Result(NamedTuple):
     labels: list[int]
     n_iter: int
     n_empty: int  # the most clusters empty in one iteration, those emptied to fill others included
-    margin: float  # the closest that a pair came to a tie d(x_i, c_i) = d(x_j, c_j), relatively
+    margin: float  # the closest that rows came to a tie that decides, as a share of all distances
 
 
 def modified_cop_kmeans(
@@ -43,10 +43,12 @@ def modified_cop_kmeans(
         order = order if cycles and stop_at_stalls else next_order
         n_iter += not cycles
         distances = [[squared_distance(x, c) for c in centers] for x in X]
+        scale = max(max(row) for row in distances) or 1.0
         for i, j in pairs:
+            # Which of the two is nearer to its centre decides, unless both lie on the start.
             d_i, d_j = min(distances[i]), min(distances[j])
             if d_i + d_j > 0:
-                margin = min(margin, abs(d_i - d_j) / (d_i + d_j))
+                margin = min(margin, abs(d_i - d_j) / scale)
         previous, labels = labels, assign(distances, pairs, sign, order)
         if labels == previous or cycles:
             break
@@ -62,6 +64,10 @@ def modified_cop_kmeans(
             stays = previous is not None and all(labels[x] == previous[x] for x in free)
             cycles = stays and inertia >= lowest * (1 - 1e-3)
             lowest = min(lowest, inertia)
+        own = sorted(distances[x][label] for x, label in enumerate(labels))
+        if len(set(labels)) < len(centers) and len(own) > 1:
+            # The paper does not say what fills an empty cluster; of two rows equally far, either.
+            margin = min(margin, (own[-1] - own[-2]) / scale)
         homes = fill_empty(labels, distances)
         without = [len(set(range(len(centers))) - set(rows)) for rows in (labels, homes)]
         n_empty = max(n_empty, sum(without))

@@ -7,60 +7,76 @@ from typing import Any, TypeVar
 import numpy as np
 
 from conclust._progress import progress
-from conclust.exceptions import (
-    DegenerateClusteringWarning,
-)
+from conclust.exceptions import DegenerateClusteringWarning
 
-# Objectives closer than this, relatively, are the same.
-SAME_OBJECTIVE = 1e-10
-RunT = TypeVar("RunT", bound=Any)  # a result with `objective` and `history`
+# Values closer than this, relatively, are the same.
+SAME = 1e-10
+RunT = TypeVar("RunT")
+
+
+def n_starts(init: Any, n_init: int) -> int:
+    """How many starts to make: centres given (array, list or tuple) leave nothing to draw."""
+    return n_init if isinstance(init, str) or callable(init) else 1
 
 
 def best_of_starts(
-    estimator: Any,
-    start: Callable[[np.random.RandomState, int, Callable[..., None]], RunT],
-    random_state: np.random.RandomState,
-    n_init: int,
+    start: Callable[[int, Callable[..., None]], RunT],
+    n_starts: int,
+    key: Callable[[RunT], tuple[float, ...]],
+    *,
+    what: str = "",
+    verbose: int | bool = 0,
 ) -> RunT:
-    """Make several starts and return the one with the lowest objective.
+    """Make several starts and return the best one.
 
     Parameters
     ----------
-    estimator : estimator
-        Its `init` and `verbose` are read. An array as `init` leaves nothing to draw: it is started
-        from once.
     start : callable
-        Called as ``start(random_state, number, on_round)``.
-    random_state : RandomState
+        Called as ``start(number, on_round)``; it draws what it needs itself, in this order.
+    n_starts : int
+    key : callable
+        What is to be low in a run, the most important number first.
+    what : str
+        What is being fitted, for the progress bar.
+    verbose : int or bool, default=0
 
     Returns
     -------
     Run
-        The first one on ties.
+        The first one on ties; see `is_better`.
     """
-    draws = isinstance(estimator.init, str) or callable(estimator.init)
-    seeds = random_state.randint(2**31 - 1, size=n_init if draws else 1)
-    best: RunT | None = None
-    with progress(estimator.verbose, type(estimator).__name__, len(seeds)) as show:
-        for number, seed in enumerate(seeds):
-            run = start(np.random.RandomState(seed), number, show)
-            show(run.history[-1], advance=1)
-            # The same clusters under other names differ by rounding: not better.
-            if best is None or (
-                run.objective < best.objective - SAME_OBJECTIVE * abs(best.objective)
-            ):
-                best = run
-    assert best is not None
+    with progress(verbose, what, n_starts) as show:
+        best = start(0, show)
+        show(advance=1)
+        lowest = key(best) if n_starts > 1 else ()
+        for number in range(1, n_starts):
+            run = start(number, show)
+            show(advance=1)
+            if is_better(value := key(run), lowest):
+                best, lowest = run, value
     return best
 
 
-def warn_if_degenerate(labels: np.ndarray, n_clusters: int) -> None:
-    """Say so when clusters were left empty."""
-    n_found = len(np.unique(labels))
+def is_better(value: tuple[float, ...], lowest: tuple[float, ...]) -> bool:
+    """Whether the first numbers that differ fall, and not by rounding.
+
+    The same clusters under other names differ by rounding, and are not better.
+    """
+    for new, old in zip(value, lowest, strict=True):
+        if abs(new - old) > SAME * min(abs(new), abs(old)):
+            return new < old
+    return False
+
+
+def warn_if_degenerate(
+    labels: np.ndarray, n_clusters: int, way_out: str = "Lower n_clusters."
+) -> None:
+    """Say so when clusters were left empty; to be called by `fit` itself."""
+    n_found = np.count_nonzero(np.bincount(labels, minlength=n_clusters))
     if n_found < n_clusters:
         warnings.warn(
             f"Only {n_found} of n_clusters={n_clusters} clusters have rows: X has too few distinct "
-            "rows, or must-links join too many of them. Lower n_clusters or the penalty.",
+            f"rows, or must-links join too many of them. {way_out}",
             DegenerateClusteringWarning,
-            stacklevel=3,
+            stacklevel=4,
         )

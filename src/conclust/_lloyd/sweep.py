@@ -220,6 +220,11 @@ class NearestCenters:
         return Assigned(n_changed, self._inertia - before)
 
     @property
+    def total_norm(self) -> float:
+        """Weighted sum of the squared norms of all rows."""
+        return self._total_norm
+
+    @property
     def n_free_changed(self) -> int:
         """Rows not kept whose cluster the last sweep changed."""
         return self._n_changed - int(np.count_nonzero(self.nearest != self._before))
@@ -288,10 +293,19 @@ class NearestCenters:
         )
         return records[:n_iter], prints[: len(seen) + n_iter].tolist(), is_empty
 
-    def means(self, centers: np.ndarray) -> np.ndarray:
-        """Mean of each cluster, from the sums; an empty one restarts at a row far from its centre.
+    def move(self, i: int, cluster: int) -> None:
+        """Move one row to another cluster: label and sums."""
+        weight = self.weight[i] if len(self.weight) else self.X.dtype.type(1)
+        for place, sign in ((self.labels[i], -1), (cluster, 1)):
+            self._sums[0, place] += sign * weight * self.row(i)
+            self._masses[0, place] += sign * weight
+        self.labels[i] = cluster
 
-        ``centers`` are those of the last sweep.
+    def means(self, centers: np.ndarray, *, refill: bool = True) -> np.ndarray:
+        """Mean of each cluster, from the sums.
+
+        ``centers`` are those of the last sweep. An empty cluster restarts at a row far from its
+        centre or, without ``refill``, stays where it was.
         """
         sums = self._sums.sum(axis=0)
         masses = self._masses.sum(axis=0)
@@ -300,9 +314,12 @@ class NearestCenters:
             gone = np.bincount(self.labels, self.weight, self.n_clusters) == 0
             sums[gone] = 0
             masses[gone] = 0
-        if not masses.all():
+        if refill and not masses.all():
             self._relocate(centers, sums, masses)
-        return _average(sums, masses).astype(self.X.dtype, copy=False)
+        means = _average(sums, masses).astype(self.X.dtype, copy=False)
+        if not refill:
+            means[masses == 0] = centers[masses == 0]
+        return means
 
     def inertia(self, centers: np.ndarray) -> float:
         """Weighted sum of the squared distances of all rows to the centre of their cluster."""
@@ -318,6 +335,22 @@ class NearestCenters:
 
         return sum(self._in_threads(part, self._rows))
 
+    def distances_to_own(self, centers: np.ndarray) -> np.ndarray:
+        """Squared distance of each row to the centre of its cluster, (n_samples,)."""
+        norms = _squared_norms(centers)
+        distances = np.empty(self.X.shape[0], dtype=self.X.dtype)
+
+        def part(thread: int, start: int, stop: int) -> None:
+            here = distances[start:stop]
+            self._kernels[2](*self._data, centers, norms, start, stop, self.labels, here)
+
+        self._in_threads(part, self._rows)
+        return distances
+
+    def row(self, i: int) -> np.ndarray:
+        """One row as a dense array, (n_features,); not to be written to."""
+        return self.X[[i]].toarray()[0] if sp.issparse(self.X) else self.X[i]
+
     def _inertia_of_sums(self, centers: np.ndarray) -> float:
         # Σ w ‖x − c‖² = Σ w ‖x‖² + Σ_c (mass ‖c‖² − 2 c · sum): no row is looked at again.
         centers = centers.astype(np.float64, copy=False)
@@ -331,16 +364,14 @@ class NearestCenters:
 
         As scikit-learn does it, down to the order in which numpy leaves those rows.
         """
-        norms = _squared_norms(centers)
-        distances = np.empty(self.X.shape[0], dtype=self.X.dtype)
-        self._kernels[2](*self._data, centers, norms, 0, len(distances), self.labels, distances)
+        distances = self.distances_to_own(centers)
         if distances.max() == 0:
             return  # fewer distinct rows than clusters: every row lies on its centre
         empty = np.flatnonzero(masses == 0)
         farthest = np.argpartition(distances, -len(empty))[: -len(empty) - 1 : -1]
         for cluster, row in zip(empty, farthest, strict=True):
             mass = self.weight[row] if len(self.weight) else self.X.dtype.type(1)
-            part = mass * (self.X[[row]].toarray()[0] if sp.issparse(self.X) else self.X[row])
+            part = mass * self.row(row)
             sums[self.labels[row]] -= part
             masses[self.labels[row]] -= mass
             sums[cluster] = part
@@ -399,10 +430,3 @@ def _squared_norms(rows: Matrix) -> np.ndarray:
     if sp.issparse(rows):
         return row_norms(rows, squared=True)
     return np.einsum("ij,ij->i", rows, rows)
-
-
-def assign_nearest(X: Matrix, centers: np.ndarray, *, n_threads: int | None = None) -> np.ndarray:
-    """Nearest centre of each row, (n_samples,) int32; the lowest cluster on ties."""
-    with NearestCenters(X, len(centers), n_threads=n_threads) as rows:
-        rows.sweep(np.ascontiguousarray(centers, dtype=X.dtype))
-    return rows.labels

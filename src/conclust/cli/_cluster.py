@@ -315,7 +315,7 @@ def write(
         conflicts=[str(c) for c in found.conflicts],
         history=getattr(estimator, "history_", ()),
         priorities=getattr(estimator, "constraint_weights_", None),
-        doubt=getattr(estimator, "doubt_", None),
+        doubt=_doubt(estimator),
         confidence=confidence,
         curve=found.curve,
         comparison=comparison or (),
@@ -337,6 +337,13 @@ def _sizes(labels: Any, n_clusters: int) -> list[int]:
     import numpy as np
 
     return np.bincount(labels[labels >= 0], minlength=n_clusters).tolist()
+
+
+def _doubt(estimator: Any) -> Any:
+    """How far each statement is doubted; None where nobody tells, or the report would not say."""
+    if hasattr(estimator, "constraint_weights_"):
+        return None  # learned priorities are shown instead
+    return estimator.doubt() if hasattr(estimator, "doubt") else getattr(estimator, "doubt_", None)
 
 
 def _labels_checksum(labels: Any) -> str:

@@ -1,6 +1,5 @@
 """ConstrainedKMeans: the modified COP-Kmeans of Okabe & Yamada (2012a): it never fails."""
 
-import time
 from collections.abc import Callable
 from numbers import Integral, Real
 from typing import Any, ClassVar, Literal, NamedTuple, Self
@@ -11,10 +10,12 @@ from sklearn.utils import check_random_state
 from conclust._arrays import Matrix
 from conclust._kernels.lloyd import fingerprint
 from conclust._kernels.place_in_order import count_broken, place_pairs
+from conclust._lloyd.best import best_of_starts, n_starts, warn_if_degenerate
+from conclust._lloyd.rows import open_rows
 from conclust._lloyd.start import centred, init_centers
-from conclust._lloyd.sweep import Assigned, NearestCenters
+from conclust._lloyd.sweep import Assigned
 from conclust._placement.in_order import Plan, among_themselves, descending, plan_of
-from conclust._progress import progress
+from conclust._progress import Rounds
 from conclust._sklearn import (
     Interval,
     StrOptions,
@@ -74,7 +75,8 @@ def constrained_kmeans(
     Parameters
     ----------
     X : {ndarray, CSR matrix} of shape (n_samples, n_features), float32 or float64
-        C-contiguous. Pass dense data through `centred` first, for accuracy.
+        C-contiguous, or a source of rows: see `open_rows`. Pass dense data through `centred` first,
+        for accuracy.
     pairs : ndarray of shape (n_pairs, 2)
         Row numbers.
     sign : ndarray of shape (n_pairs,)
@@ -154,7 +156,8 @@ class ConstrainedLloyd:
         kept, self._pairs = among_themselves(np.asarray(pairs).reshape(-1, 2), X.shape[0])
         self._sign = np.asarray(sign).astype(np.int8)
         self._placed = np.empty(len(kept), dtype=np.int32)
-        self._rows = NearestCenters(
+        self._dtype = X.dtype
+        self._rows = open_rows(
             X, n_clusters, sample_weight=sample_weight, kept=kept, n_threads=n_threads
         )
 
@@ -177,64 +180,92 @@ class ConstrainedLloyd:
         on_round: Callable[[Round], object] | None = None,
     ) -> Run:
         """Run once from the centres given."""
-        rows, pairs, sign, placed = self._rows, self._pairs, self._sign, self._placed
-        rows.forget()
-        generator = check_random_state(random_state) if order == "random" else None
+        self._rows.forget()
         # Sorted once: Algorithm 2 repeats its line 5, but priorities do not change within a run.
-        plan = plan_of(pairs, sign, descending(priority, len(pairs)), len(placed))
-        centers = np.array(centers_init, dtype=rows.X.dtype, order="C")
-        history: list[Round] = []
+        visits = descending(priority, len(self._pairs))
+        plan = plan_of(self._pairs, self._sign, visits, len(self._placed))
+        centers = np.array(centers_init, dtype=self._dtype, order="C")
+        rounds = Rounds(Round, on_round)
+        if order == "random":
+            generator = check_random_state(random_state)
+            centers, converged = self._reorder(centers, plan, rounds, max_iter, tol, generator)
+        else:
+            centers, converged = self._repeat(centers, plan, rounds, max_iter, tol)
+        inertia, history = self._rows.inertia(centers), rounds.history
+        return Run(self._rows.labels, centers, inertia, len(history), converged, history)
 
-        def note(record: Round) -> None:
-            history.append(record)
-            if on_round is not None:
-                on_round(record)
-
+    def _repeat(
+        self, centers: np.ndarray, plan: Plan, rounds: Rounds[Round], max_iter: int, tol: float
+    ) -> tuple[np.ndarray, bool]:
+        """Iterate in one order until labels or centres stay, or labels come back."""
+        rows, pairs, sign, placed = self._rows, self._pairs, self._sign, self._placed
         seen: list[int] = []
-        lowest = np.inf
         unchanged = converged = cycles = False
-        while len(history) < max_iter and not (converged or cycles):
-            began = time.perf_counter()
-            if generator is None and rows.is_small:
+        while len(rounds.history) < max_iter and not (converged or cycles):
+            if rows.is_small:
                 # Whole iterations in one call; it comes back where a cluster is empty.
+                left = max_iter - len(rounds.history)
                 records, seen, is_empty = rows.iterate(
-                    centers, plan, pairs, sign, placed, max_iter - len(history), tol, seen
+                    centers, plan, pairs, sign, placed, left, tol, seen
                 )
-                seconds = (time.perf_counter() - began) / len(records)
-                for inertia, n_changed, n_broken, shift in records[: len(records) - is_empty]:
-                    note(Round(inertia, int(n_changed), int(n_broken), shift, seconds))
+                *whole, last = records.tolist()
                 if not is_empty:  # the rows are assigned to the last centres already
-                    unchanged, converged = True, n_changed == 0 or shift <= tol
-                    break
+                    whole.append(last)
+                rounds.note_all([(i, int(n), int(broken), s) for i, n, broken, s in whole])
+                if not is_empty:
+                    return centers, last[1] == 0 or last[3] <= tol
                 seen.pop()  # what follows does not follow from these labels alone
-                assigned = Assigned(int(records[-1, 1]), float(records[-1, 0]))
+                assigned = Assigned(int(last[1]), last[0])
             else:
-                if generator is not None:
-                    visits = generator.permutation(len(pairs)).astype(np.uint32)
-                    plan = plan_of(pairs, sign, visits, len(placed))
                 assigned = self._assign(centers, plan)
             filled = rows.all_filled
-            previous, centers = centers, rows.means(centers)
-            step = (centers - previous).ravel()
-            shift = float(step @ step)
-            seconds = time.perf_counter() - began
-            n_broken = count_broken(pairs, sign, placed)
-            note(Round(assigned.inertia, assigned.n_changed, n_broken, shift, seconds))
+            centers, shift = self._update(centers, assigned, rounds)
             unchanged = assigned.n_changed == 0
             converged = unchanged or shift <= tol
-            if generator is not None:
-                falls = assigned.inertia < lowest * (1 - FALL)
-                converged |= not (falls or rows.n_free_changed)
-                lowest = min(lowest, assigned.inertia)
-            elif len(placed) and filled:
+            if len(placed) and filled:
                 # The means follow from the labels: those met before would come back for ever.
                 met = int(fingerprint(rows.labels))
                 cycles = met in seen
                 seen.append(met)
         if not unchanged:
             self._assign(centers, plan)
-        inertia = rows.inertia(centers)
-        return Run(rows.labels, centers, inertia, len(history), converged, history)
+        return centers, converged
+
+    def _reorder(
+        self,
+        centers: np.ndarray,
+        plan: Plan,
+        rounds: Rounds[Round],
+        max_iter: int,
+        tol: float,
+        generator: np.random.RandomState,
+    ) -> tuple[np.ndarray, bool]:
+        """Draw an order in each iteration, until only rows in pairs change and nothing is won."""
+        lowest = np.inf
+        unchanged = converged = False
+        while len(rounds.history) < max_iter and not converged:
+            visits = generator.permutation(len(self._pairs)).astype(np.uint32)
+            plan = plan_of(self._pairs, self._sign, visits, len(self._placed))
+            assigned = self._assign(centers, plan)
+            centers, shift = self._update(centers, assigned, rounds)
+            unchanged = assigned.n_changed == 0
+            falls = assigned.inertia < lowest * (1 - FALL)
+            lowest = min(lowest, assigned.inertia)
+            converged = unchanged or shift <= tol or not (falls or self._rows.n_free_changed)
+        if not unchanged:
+            self._assign(centers, plan)
+        return centers, converged
+
+    def _update(
+        self, centers: np.ndarray, assigned: Assigned, rounds: Rounds[Round]
+    ) -> tuple[np.ndarray, float]:
+        """Put the centres at the means and keep the record; return them and how far they went."""
+        means = self._rows.means(centers)
+        step = (means - centers).ravel()
+        shift = float(step @ step)
+        n_broken = count_broken(self._pairs, self._sign, self._placed)
+        rounds.note(assigned.inertia, assigned.n_changed, n_broken, shift)
+        return means, shift
 
     def _assign(self, centers: np.ndarray, plan: Plan) -> Assigned:
         rows, placed = self._rows, self._placed
@@ -383,39 +414,36 @@ class ConstrainedKMeans(CentersMixin):
         random_state = check_random_state(self.random_state)
         tol = scaled_tolerance(X, tol)
         data = centred(X)
-        n_init = (
-            1 if hasattr(self.init, "__array__") or isinstance(self.init, list) else self.n_init
-        )
-        best: tuple[tuple[float, float], Run] | None = None
-        with progress(self.verbose, type(self).__name__, n_init) as show:
-            for _ in range(n_init):
-                start = init_centers(
+
+        def start(number: int, on_round: Any) -> Run:
+            return constrained_kmeans(
+                data.X,
+                pairs,
+                sign,
+                ranks,
+                init_centers(
                     data.X, self.n_clusters, self.init, weight, random_state, mean=data.mean
-                )
-                run = constrained_kmeans(
-                    data.X,
-                    pairs,
-                    sign,
-                    ranks,
-                    start,
-                    sample_weight=weight,
-                    max_iter=self.max_iter,
-                    tol=tol,
-                    order=self.order,
-                    random_state=random_state,
-                    on_round=show,
-                )
-                broken = _broken_weight(constraints, run.labels) if n_init > 1 else 0.0
-                value = (broken, run.inertia)
-                if best is None or value < best[0]:
-                    best = value, run
-                show(run.history[-1], advance=1)
-        assert best is not None
-        run = best[1]
+                ),
+                sample_weight=weight,
+                max_iter=self.max_iter,
+                tol=tol,
+                order=self.order,
+                random_state=random_state,
+                on_round=on_round,
+            )
+
+        run = best_of_starts(
+            start,
+            n_starts(self.init, self.n_init),
+            lambda run: (_broken_weight(constraints, run.labels), run.inertia),
+            what=type(self).__name__,
+            verbose=self.verbose,
+        )
         self.cluster_centers_ = run.centers + data.mean
         self.labels_, self.inertia_ = run.labels, run.inertia
         self.n_iter_, self.converged_, self.history_ = run.n_iter, run.converged, run.history
         self.report_ = constraints.report(run.labels)
+        warn_if_degenerate(run.labels, self.n_clusters)
         return self
 
 

@@ -1,6 +1,5 @@
 """COPKMeans: k-means under hard must-links and cannot-links, made to keep its word."""
 
-import time
 import warnings
 from collections.abc import Callable
 from numbers import Integral, Real
@@ -11,18 +10,18 @@ from sklearn.utils import check_random_state
 
 from conclust._arrays import Matrix
 from conclust._kernels.place_hard import sum_costs
+from conclust._lloyd.best import best_of_starts, n_starts, warn_if_degenerate
+from conclust._lloyd.rows import open_rows
 from conclust._lloyd.start import centred, init_centers
-from conclust._lloyd.sweep import NearestCenters
 from conclust._placement.hard import Outcome, Placement, place
 from conclust._placement.units import STILL, Units, hard_units, raise_infeasible, units_of
-from conclust._progress import progress
+from conclust._progress import Rounds
 from conclust._sklearn import (
     Interval,
     StrOptions,
     fit_context,
     scaled_tolerance,
 )
-from conclust._threads import one_blas_thread
 from conclust._validation import check_inputs, weights_of_rows
 from conclust.cluster._by_centers import CentersMixin
 from conclust.constraints import Constraints, hitting_set
@@ -75,8 +74,8 @@ def cop_kmeans(
 
     Parameters
     ----------
-    X : {ndarray, CSR matrix} of shape (n_samples, n_features)
-        Centred, for accuracy.
+    X : {ndarray, CSR matrix} of shape (n_samples, n_features), or source of rows
+        Centred, for accuracy. See `open_rows`.
     units : Units
     centers_init : ndarray of shape (n_clusters, n_features)
     sample_weight : ndarray of shape (n_samples,), default=None
@@ -105,12 +104,9 @@ def cop_kmeans(
     weight_of_rows = np.empty(0) if sample_weight is None else sample_weight[rows]
     labels_of_units: np.ndarray | None = None
     moving = True
-    with (
-        one_blas_thread(),
-        NearestCenters(
-            X, n_clusters, sample_weight=sample_weight, kept=rows, all_distances=True
-        ) as near,
-    ):
+    with open_rows(
+        X, n_clusters, sample_weight=sample_weight, kept=rows, all_distances=True
+    ) as near:
 
         def assign(centers: np.ndarray) -> tuple[int, float, Placement]:
             nonlocal labels_of_units, moving
@@ -132,30 +128,19 @@ def cop_kmeans(
             return n_changed, free.inertia + linked.inertia, placement
 
         centers = centers_init
-        history: list[Round] = []
+        rounds = Rounds(Round, on_round)
         converged = False
         for _ in range(max_iter):
-            began = time.perf_counter()
             n_changed, inertia, placement = assign(centers)
             if placement.outcome in (Outcome.INFEASIBLE, Outcome.UNKNOWN):
                 break
             previous, centers = centers, near.means(centers)
             shift = float(((centers - previous) ** 2).sum())
-            record = Round(
-                inertia,
-                n_changed,
-                len(placement.broken),
-                shift,
-                placement.rung,
-                time.perf_counter() - began,
-            )
-            history.append(record)
-            if on_round is not None:
-                on_round(record)
+            rounds.note(inertia, n_changed, len(placement.broken), shift, placement.rung)
             converged = n_changed == 0 or shift <= tol
             if converged:
                 break
-        if history and history[-1].n_changed:
+        if rounds.history and rounds.history[-1].n_changed:
             _, _, placement = assign(centers)
         return Run(
             near.labels,
@@ -163,7 +148,7 @@ def cop_kmeans(
             near.inertia(centers),
             float(graph.apart_weight[placement.broken].sum()),
             converged,
-            history,
+            rounds.history,
             placement,
         )
 
@@ -218,6 +203,8 @@ class COPKMeans(CentersMixin):
     inertia_ : float
         Weighted sum of squared distances of the rows to the centres of their clusters.
     n_iter_ : int
+    converged_ : bool
+        False when `max_iter` was reached.
     history_ : list of Round
         Of the start that was kept.
     report_ : ConstraintReport
@@ -329,38 +316,37 @@ class COPKMeans(CentersMixin):
         random_state = check_random_state(self.random_state)
         tol = scaled_tolerance(X, self.tol)
         data = centred(X)
-        n_init = (
-            1 if hasattr(self.init, "__array__") or isinstance(self.init, list) else self.n_init
-        )
-        best: Run | None = None
-        with progress(self.verbose, type(self).__name__, n_init) as show:
-            for _ in range(n_init):
-                start = init_centers(
+
+        def start(number: int, on_round: Any) -> Run:
+            run = cop_kmeans(
+                data.X,
+                units,
+                init_centers(
                     data.X, self.n_clusters, self.init, weight, random_state, mean=data.mean
-                )
-                run = cop_kmeans(
-                    data.X,
-                    units,
-                    start,
-                    sample_weight=weight,
-                    max_iter=self.max_iter,
-                    tol=tol,
-                    relax=relax,
-                    time_limit=self.time_limit,
-                    on_round=show,
-                )
-                if not run.history:
-                    raise_infeasible(constraints, self.n_clusters, run.placement, WAY_OUT)
-                if best is None or (run.broken_weight, run.inertia) < (
-                    best.broken_weight,
-                    best.inertia,
-                ):
-                    best = run
-                show(run.history[-1], advance=1)
-        assert best is not None
+                ),
+                sample_weight=weight,
+                max_iter=self.max_iter,
+                tol=tol,
+                relax=relax,
+                time_limit=self.time_limit,
+                on_round=on_round,
+            )
+            if not run.history:
+                raise_infeasible(constraints, self.n_clusters, run.placement, WAY_OUT)
+            return run
+
+        best = best_of_starts(
+            start,
+            n_starts(self.init, self.n_init),
+            lambda run: (run.broken_weight, run.inertia),
+            what=type(self).__name__,
+            verbose=self.verbose,
+        )
         self.cluster_centers_ = best.centers + data.mean
         self.labels_, self.inertia_ = best.labels, best.inertia
-        self.n_iter_, self.history_ = len(best.history), best.history
+        self.n_iter_, self.converged_ = len(best.history), best.converged
+        self.history_ = best.history
+        warn_if_degenerate(best.labels, self.n_clusters)
         self.report_ = constraints.report(best.labels)
         known = constraints.pairwise  # relative statements are ignored, not broken
         n_broken = known.report(best.labels).n_violated

@@ -1,6 +1,5 @@
 """ConstrainedGaussianMixture: EM for Gaussian mixtures under must-links and cannot-links."""
 
-import time
 import warnings
 from collections.abc import Callable
 from numbers import Integral, Real
@@ -13,11 +12,12 @@ from sklearn.utils import check_random_state
 from sklearn.utils.validation import check_is_fitted
 
 from conclust._kernels.place_hard import sum_costs
+from conclust._lloyd.best import best_of_starts, n_starts
 from conclust._lloyd.start import centred, init_centers
 from conclust._placement.hard import Outcome, Placement, place
 from conclust._placement.marginals import MAX_STATES, ApartMarginals
 from conclust._placement.units import Units, hard_units, raise_infeasible
-from conclust._progress import progress
+from conclust._progress import Rounds
 from conclust._sklearn import (
     Interval,
     StrOptions,
@@ -30,9 +30,6 @@ from conclust._sklearn import (
 from conclust._validation import check_inputs, check_new_rows, weights_of_rows
 from conclust.cluster._cop_kmeans import cop_kmeans
 from conclust.constraints import Constraints
-
-# The same components under other names differ by rounding in likelihood: not better.
-SAME = 1e-9
 
 WAY_OUT = "Raise n_components, drop one of these statements, or use PCKMeans, which may break them."
 
@@ -124,23 +121,20 @@ def constrained_gaussian_mixture(
         X, units, weight, responsibilities.shape[1], covariance_type, max_states
     )
     mixture = m_step(X, responsibilities, weight, covariance_type, reg_covar)
-    history: list[Round] = []
+    rounds = Rounds(Round, on_round)
+    likelihood = -np.inf
     pins: np.ndarray | None = None
     if labels is not None:
         pins = np.empty(units.graph.n_units, np.int64)
         pins[units.unit] = labels[units.rows]
     converged = False
     for _ in range(max_iter):
-        began = time.perf_counter()
         expected = e_step(mixture, pins)
         pins = expected.pins
         mixture = m_step(X, expected.responsibilities, weight, covariance_type, reg_covar)
-        before = history[-1].log_likelihood if history else -np.inf
-        change = expected.log_likelihood - before
-        record = Round(expected.log_likelihood, change, time.perf_counter() - began)
-        history.append(record)
-        if on_round is not None:
-            on_round(record)
+        before, likelihood = likelihood, expected.log_likelihood
+        change = likelihood - before
+        rounds.note(likelihood, change)
         converged = abs(change) < tol
         if converged:
             break
@@ -149,9 +143,9 @@ def constrained_gaussian_mixture(
         mixture,
         expected.responsibilities,
         _most_probable(expected, units),
-        history[-1].log_likelihood,
+        likelihood,
         converged,
-        history,
+        rounds.history,
         bool(e_step.marginals.exact.all()),
     )
 
@@ -444,32 +438,34 @@ class ConstrainedGaussianMixture(ClusterMixin, BaseEstimator):
         units = hard_units(constraints, self.n_components, WAY_OUT, argument="n_components")
         random_state = check_random_state(self.random_state)
         data = centred(X)
-        n_init = self.n_init if isinstance(self.init, str) else 1
-        best: Run | None = None
-        with progress(self.verbose, type(self).__name__, n_init) as show:
-            for _ in range(n_init):
-                start, labels, failed = self._start(data.X, data.mean, units, weight, random_state)
-                if failed is not None:
-                    raise_infeasible(
-                        constraints, self.n_components, failed, WAY_OUT, argument="n_components"
-                    )
-                run = constrained_gaussian_mixture(
-                    data.X,
-                    units,
-                    start,
-                    labels=labels,
-                    covariance_type=self.covariance_type,
-                    reg_covar=self.reg_covar,
-                    sample_weight=weight,
-                    max_iter=self.max_iter,
-                    tol=self.tol,
-                    max_states=self.max_states,
-                    on_round=show,
+
+        def start(number: int, on_round: Any) -> Run:
+            first, labels, failed = self._start(data.X, data.mean, units, weight, random_state)
+            if failed is not None:
+                raise_infeasible(
+                    constraints, self.n_components, failed, WAY_OUT, argument="n_components"
                 )
-                if best is None or run.log_likelihood > best.log_likelihood + SAME:
-                    best = run
-                show(run.history[-1], advance=1)
-        assert best is not None
+            return constrained_gaussian_mixture(
+                data.X,
+                units,
+                first,
+                labels=labels,
+                covariance_type=self.covariance_type,
+                reg_covar=self.reg_covar,
+                sample_weight=weight,
+                max_iter=self.max_iter,
+                tol=self.tol,
+                max_states=self.max_states,
+                on_round=on_round,
+            )
+
+        best = best_of_starts(
+            start,
+            n_starts(self.init, self.n_init),
+            lambda run: (-run.log_likelihood,),
+            what=type(self).__name__,
+            verbose=self.verbose,
+        )
         self.weights_, self.means_ = best.mixture.weights, best.mixture.means + data.mean
         self.covariances_ = best.mixture.covariances
         self.precisions_cholesky_ = best.mixture.precisions_cholesky

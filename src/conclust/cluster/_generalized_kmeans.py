@@ -3,7 +3,6 @@
 After Miyamoto & Kondoh (2014).
 """
 
-import time
 import warnings
 from collections.abc import Callable
 from numbers import Integral, Real
@@ -16,10 +15,11 @@ from sklearn.utils.validation import check_is_fitted
 
 from conclust._kernels import online as kernels
 from conclust._kernels.place_hard import sum_costs
+from conclust._lloyd.best import best_of_starts, n_starts
 from conclust._lloyd.start import centred, init_centers
 from conclust._placement.hard import place
 from conclust._placement.units import STILL, Units, hard_units, raise_infeasible
-from conclust._progress import progress
+from conclust._progress import Rounds
 from conclust._sklearn import Interval, StrOptions, fit_context
 from conclust._threads import one_blas_thread
 from conclust._validation import check_inputs, check_new_rows, weights_of_rows
@@ -33,8 +33,6 @@ KINDS = {"identity": kernels.IDENTITY, "diag": kernels.DIAGONAL, "full": kernels
 PRIOR_ROWS = 3
 BLOCK = 4096  # rows measured at once: they stay in the cache
 MAX_CHAIN = 64  # units that move at once; longer Kempe chains rarely pay
-# The same clusters under other names differ by rounding: not better.
-SAME = 1e-9
 WAY_OUT = "Raise n_clusters, drop one of these statements, or use PCKMeans, which may break them."
 
 
@@ -251,24 +249,16 @@ def generalized_kmeans(
         step: Any = BatchPass(X, units, weight, shape, time_limit)
     else:
         step = OnlinePass(X, units, weight, shape, random_state or np.random.RandomState(0))
-    history: list[Round] = []
+    rounds = Rounds(Round, on_round)
     seen = {hash(labels.tobytes())}
     converged = False
     with one_blas_thread():
         for _ in range(max_iter):
-            began = time.perf_counter()
             before = labels, clusters
             labels, clusters = step(labels, clusters)
             n_changed = int(np.count_nonzero(labels != before[0]))
-            record = Round(
-                objective(clusters, shape),
-                n_changed,
-                int(np.count_nonzero(clusters.mass)),
-                time.perf_counter() - began,
-            )
-            history.append(record)
-            if on_round is not None:
-                on_round(record)
+            n_clusters = int(np.count_nonzero(clusters.mass))
+            rounds.note(objective(clusters, shape), n_changed, n_clusters)
             converged = n_changed == 0
             if converged:
                 break
@@ -285,7 +275,7 @@ def generalized_kmeans(
         criterion(clusters, shape),
         bool(step.n_refused or (np.bincount(labels, minlength=len(centers)) == 0).any()),
         converged,
-        history,
+        rounds.history,
     )
 
 
@@ -572,40 +562,38 @@ class GeneralizedKMeans(ClusterMixin, BaseEstimator):
         dtype = X.dtype
         X, mean = centred(X.astype(np.float64, copy=False))
         shape = shape_of(X, weight, self.covariance, self.size_weight, self.log_det)
-        draws = isinstance(self.init, str) or callable(self.init)
-        n_init = self.n_init if draws else 1
-        best: Run | None = None
-        with progress(self.verbose, type(self).__name__, n_init) as show:
-            for _ in range(n_init):
-                centers = init_centers(
-                    X, self.n_clusters, self.init, weight, random_state, mean=mean
-                )
-                start = cop_kmeans(
-                    X,
-                    units,
-                    centers,
-                    sample_weight=None if sample_weight is None else weight,
-                    time_limit=self.time_limit,
-                )
-                if not start.history:
-                    raise_infeasible(constraints, self.n_clusters, start.placement, WAY_OUT)
-                run = generalized_kmeans(
-                    X,
-                    units,
-                    start.labels,
-                    start.centers,
-                    shape,
-                    update=self.update,
-                    sample_weight=weight,
-                    max_iter=self.max_iter,
-                    time_limit=self.time_limit,
-                    random_state=random_state,
-                    on_round=show,
-                )
-                if best is None or _is_better(run, best):
-                    best = run
-                show(run.history[-1], advance=1)
-        assert best is not None
+
+        def start(number: int, on_round: Any) -> Run:
+            before = cop_kmeans(
+                X,
+                units,
+                init_centers(X, self.n_clusters, self.init, weight, random_state, mean=mean),
+                sample_weight=None if sample_weight is None else weight,
+                time_limit=self.time_limit,
+            )
+            if not before.history:
+                raise_infeasible(constraints, self.n_clusters, before.placement, WAY_OUT)
+            return generalized_kmeans(
+                X,
+                units,
+                before.labels,
+                before.centers,
+                shape,
+                update=self.update,
+                sample_weight=weight,
+                max_iter=self.max_iter,
+                time_limit=self.time_limit,
+                random_state=random_state,
+                on_round=on_round,
+            )
+
+        best = best_of_starts(
+            start,
+            n_starts(self.init, self.n_init),
+            lambda run: (run.collapsed, run.criterion),
+            what=type(self).__name__,
+            verbose=self.verbose,
+        )
         self._keep(best, shape, mean, dtype)
         self.report_ = constraints.report(best.labels)
         if best.collapsed:
@@ -684,9 +672,3 @@ def _squared(apart: np.ndarray, precision: np.ndarray) -> np.ndarray:
         return apart**2 @ precision
     apart = apart @ np.linalg.cholesky(precision)
     return np.einsum("ij,ij->i", apart, apart)
-
-
-def _is_better(run: Run, best: Run) -> bool:
-    if run.collapsed != best.collapsed:
-        return best.collapsed
-    return run.criterion < best.criterion - SAME * abs(best.criterion)

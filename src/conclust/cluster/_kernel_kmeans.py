@@ -1,6 +1,5 @@
 """SemiSupervisedKernelKMeans (SSKK): kernel k-means with rewards and penalties in the kernel."""
 
-import time
 from collections.abc import Callable
 from numbers import Integral, Real
 from typing import Any, ClassVar, NamedTuple
@@ -14,7 +13,8 @@ from sklearn.metrics.pairwise import pairwise_kernels
 from sklearn.utils import check_random_state
 
 from conclust._kernels.kernel_moves import move_single_rows
-from conclust._progress import progress
+from conclust._lloyd.best import best_of_starts
+from conclust._progress import Rounds
 from conclust._sklearn import Interval, StrOptions, fit_context
 from conclust._validation import check_inputs
 from conclust.constraints import Constraints
@@ -80,11 +80,6 @@ def least_eigenvalue(links: sp.csr_array) -> float:
     return float(value - 0.01 * abs(value))
 
 
-def kernel_objective(K: np.ndarray, labels: np.ndarray, n_clusters: int) -> float:
-    """J = tr K − Σ_c (Σ_{i,j ∈ c} K_ij) / n_c."""
-    return _objective(np.diag(K), sums_of(K, labels, n_clusters))
-
-
 def _objective(diagonal: np.ndarray, sums: "Sums") -> float:
     total = diagonal.sum(dtype=np.float64)
     return float(total - (sums.within / np.maximum(sums.sizes, 1)).sum())
@@ -134,7 +129,7 @@ def kernel_kmeans(
     labels = np.array(labels, dtype=np.int64)
     diagonal = np.diag(K).astype(np.float64)
     least = LEAST * float(np.abs(diagonal).sum())
-    history: list[Round] = []
+    rounds = Rounds(Round, on_round)
     batch = True
     converged = False
     # Filled before the first step: an objective with fewer clusters compares with none that follow.
@@ -142,7 +137,6 @@ def kernel_kmeans(
     sums = sums_of(K, labels, n_clusters)
     objective = _objective(diagonal, sums)
     for _ in range(max_iter):
-        began = time.perf_counter()
         if batch:
             distances = _distances(diagonal, sums, labels, shift)
             new = distances.argmin(axis=1)
@@ -162,22 +156,14 @@ def kernel_kmeans(
             if n_changed:
                 sums = sums_of(K, labels, n_clusters)
                 objective = _objective(diagonal, sums)
-        record = Round(
-            objective,
-            n_changed,
-            0 if n_violated is None else n_violated(labels),
-            "batch" if batch else "moves",
-            time.perf_counter() - began,
-        )
-        history.append(record)
-        if on_round is not None:
-            on_round(record)
+        n_broken = 0 if n_violated is None else n_violated(labels)
+        rounds.note(objective, n_changed, n_broken, "batch" if batch else "moves")
         if n_changed == 0:
             converged = not (batch and moves)
             if converged:
                 break
             batch = False
-    return Run(labels.astype(np.int32), objective, converged, history)
+    return Run(labels.astype(np.int32), objective, converged, rounds.history)
 
 
 def draw_start(K: np.ndarray, n_clusters: int, shift: float, random_state: Any) -> np.ndarray:
@@ -434,23 +420,26 @@ class SemiSupervisedKernelKMeans(ClusterMixin, BaseEstimator):
         entries = links.tocoo()
         K[entries.row, entries.col] += entries.data.astype(K.dtype)
         random_state = check_random_state(self.random_state)
-        best: Run | None = None
-        with progress(self.verbose, type(self).__name__, self.n_init) as show:
-            for _ in range(self.n_init):
-                run = kernel_kmeans(
-                    K,
-                    draw_start(K, self.n_clusters, self.shift_, random_state),
-                    self.n_clusters,
-                    shift=self.shift_,
-                    moves=self.moves,
-                    max_iter=self.max_iter,
-                    n_violated=lambda labels: _n_violated(pairs, labels),
-                    on_round=show,
-                )
-                if best is None or run.objective < best.objective:
-                    best = run
-                show(run.history[-1], advance=1)
-        assert best is not None
+
+        def start(number: int, on_round: Any) -> Run:
+            return kernel_kmeans(
+                K,
+                draw_start(K, self.n_clusters, self.shift_, random_state),
+                self.n_clusters,
+                shift=self.shift_,
+                moves=self.moves,
+                max_iter=self.max_iter,
+                n_violated=lambda labels: _n_violated(pairs, labels),
+                on_round=on_round,
+            )
+
+        best = best_of_starts(
+            start,
+            self.n_init,
+            lambda run: (run.objective,),
+            what=type(self).__name__,
+            verbose=self.verbose,
+        )
         self.labels_, self.objective_ = best.labels, best.objective
         self.n_iter_, self.converged_ = len(best.history), best.converged
         self.history_ = best.history

@@ -1,31 +1,28 @@
 """PCKMeans: k-means in which every broken statement has its price."""
 
-import time
 from collections.abc import Callable
 from numbers import Integral, Real
 from typing import Any, ClassVar, NamedTuple
 
 import numpy as np
 import numpy.typing as npt
-import scipy.sparse as sp
-from sklearn.metrics.pairwise import euclidean_distances
 from sklearn.utils import check_random_state
-from sklearn.utils.extmath import row_norms
 
-from conclust._arrays import FloatArray, Matrix
+from conclust._arrays import Matrix
 from conclust._kernels.place_soft import broken_price
-from conclust._lloyd.best import best_of_starts, warn_if_degenerate
-from conclust._lloyd.start import centred, means_of, start_centers
-from conclust._lloyd.sweep import Assigned, NearestCenters
+from conclust._lloyd.best import best_of_starts, n_starts, warn_if_degenerate
+from conclust._lloyd.rows import open_rows
+from conclust._lloyd.start import centred, start_centers
+from conclust._lloyd.sweep import Assigned
 from conclust._placement.links import Links, link_rows
 from conclust._placement.soft import best_to_move, place_rows
+from conclust._progress import Rounds
 from conclust._sklearn import (
     Interval,
     StrOptions,
     fit_context,
     scaled_tolerance,
 )
-from conclust._threads import one_blas_thread
 from conclust._validation import check_inputs, weights_of_rows
 from conclust.cluster._by_centers import CentersMixin
 from conclust.cluster._penalty import choose_price, price_by_leads
@@ -70,7 +67,8 @@ def pckmeans(
     Parameters
     ----------
     X : {ndarray, CSR matrix} of shape (n_samples, n_features), float32 or float64
-        C-contiguous. Pass dense data through `centred` first, for accuracy.
+        C-contiguous, or a source of rows: see `open_rows`. Pass dense data through `centred` first,
+        for accuracy.
     links : Links
     penalty : float
         Price of a broken pair of weight 1.
@@ -101,17 +99,14 @@ def pckmeans(
     paid = np.zeros(len(links))
     placed = np.empty(len(links.rows), dtype=np.int32)
 
-    with (
-        one_blas_thread(),
-        NearestCenters(
-            X,
-            n_clusters,
-            sample_weight=sample_weight,
-            kept=links.rows,
-            all_distances=True,
-            n_threads=n_threads,
-        ) as rows,
-    ):
+    with open_rows(
+        X,
+        n_clusters,
+        sample_weight=sample_weight,
+        kept=links.rows,
+        all_distances=True,
+        n_threads=n_threads,
+    ) as rows:
 
         def assign(centers: np.ndarray, *, is_first: bool = False) -> Assigned:
             free = rows.sweep(centers)
@@ -133,40 +128,29 @@ def pckmeans(
                 return rows.means(centers), 0
             # `rows.means` would move the farthest row whatever its links say.
             centers, n_moved = centers.copy(), 0
-            rounding = 1e3 * float(np.finfo(X.dtype).eps * row_norms(X, squared=True).mean())
+            rounding = 1e3 * float(np.finfo(X.dtype).eps * rows.total_norm / weight.sum())
             for cluster in np.flatnonzero(mass == 0).tolist():
-                own = _distances_to_own(X, centers, rows.labels) * weight
+                own = rows.distances_to_own(centers).astype(np.float64) * weight
                 alone = np.zeros_like(own)
                 row = best_to_move(rows.labels, links, price, own, alone, cluster, rounding)
                 if row >= 0:
-                    rows.labels[row] = cluster
-                    centers[cluster] = X[[row]].toarray()[0] if sp.issparse(X) else X[row]
+                    rows.move(row, cluster)
+                    centers[cluster] = rows.row(row)
                     n_moved += 1
             placed[:] = rows.labels[links.rows]
-            mass = np.bincount(rows.labels, weights=weight, minlength=n_clusters)
-            centers[mass > 0] = means_of(X, rows.labels, mass, weight)[mass > 0]
-            return centers, n_moved
+            return rows.means(centers, refill=False), n_moved
 
         centers = centers_init
-        history: list[Round] = []
+        rounds = Rounds(Round, on_round)
         unchanged = converged = False
         for iteration in range(max_iter):
-            began = time.perf_counter()
             assigned = assign(centers, is_first=iteration == 0)
             n_broken = broken_price(links.pairs, links.sign, price, placed, paid)
             previous = centers
             centers, n_refilled = update(centers)
             shift = float(((centers - previous) ** 2).sum())
-            record = Round(
-                assigned.inertia + float(paid.sum()),
-                assigned.inertia,
-                n_broken,
-                assigned.n_changed,
-                time.perf_counter() - began,
-            )
-            history.append(record)
-            if on_round is not None:
-                on_round(record)
+            objective = assigned.inertia + float(paid.sum())
+            rounds.note(objective, assigned.inertia, n_broken, assigned.n_changed)
             unchanged = assigned.n_changed + n_refilled == 0
             converged = unchanged or shift <= tol
             if converged:
@@ -175,17 +159,8 @@ def pckmeans(
             assign(centers)
             broken_price(links.pairs, links.sign, price, placed, paid)
         inertia = rows.inertia(centers)
-        return Run(rows.labels, centers, inertia, inertia + float(paid.sum()), converged, history)
-
-
-def _distances_to_own(X: Matrix, centers: np.ndarray, labels: np.ndarray) -> FloatArray:
-    """Squared distance of each row to the centre of its cluster."""
-    distances = np.empty(X.shape[0])
-    for cluster in np.unique(labels):
-        rows = np.flatnonzero(labels == cluster)
-        center = centers[cluster : cluster + 1]
-        distances[rows] = euclidean_distances(X[rows], center, squared=True).ravel()
-    return distances
+        objective = inertia + float(paid.sum())
+        return Run(rows.labels, centers, inertia, objective, converged, rounds.history)
 
 
 class PCKMeans(CentersMixin):
@@ -382,20 +357,28 @@ class PCKMeans(CentersMixin):
 
         def best_run(known: Constraints, price: float, n_init: int, seed: int) -> Run:
             links = link_rows(known)
+            n = n_starts(self.init, n_init)
+            seeds = np.random.RandomState(seed).randint(2**31 - 1, size=n)
 
-            def start(generator: np.random.RandomState, number: int, on_round: Any) -> Run:
+            def start(number: int, on_round: Any) -> Run:
                 return pckmeans(
                     X,
                     links,
                     price,
-                    centers(links, generator, number),
+                    centers(links, np.random.RandomState(seeds[number]), number),
                     sample_weight=None if sample_weight is None else weight,
                     max_iter=self.max_iter,
                     tol=tol,
                     on_round=on_round,
                 )
 
-            return best_of_starts(self, start, np.random.RandomState(seed), n_init)
+            return best_of_starts(
+                start,
+                n,
+                lambda run: (run.objective,),
+                what=type(self).__name__,
+                verbose=self.verbose,
+            )
 
         seed = random_state.randint(2**31 - 1)
         if self.penalty != "auto":
@@ -412,7 +395,7 @@ class PCKMeans(CentersMixin):
                 generator,
             )
         best = best_run(constraints, self.penalty_, self.n_init, seed)
-        warn_if_degenerate(best.labels, self.n_clusters)
+        warn_if_degenerate(best.labels, self.n_clusters, "Lower n_clusters or the penalty.")
         self.labels_ = best.labels
         self.cluster_centers_ = best.centers + mean
         self.inertia_, self.objective_ = best.inertia, best.objective

@@ -1,6 +1,5 @@
 """SpectralLearning: statements written into the affinity, any clusterer on its eigenvectors."""
 
-import time
 from numbers import Integral, Real
 from typing import Any, ClassVar, Literal, NamedTuple
 
@@ -17,7 +16,7 @@ from sklearn.utils import check_random_state
 
 from conclust._any_clusterer import labels_from
 from conclust._arrays import Matrix
-from conclust._progress import progress
+from conclust._progress import Rounds, progress
 from conclust._sklearn import HasMethods, Interval, StrOptions, fit_context
 from conclust._validation import check_inputs
 from conclust.constraints import Constraints
@@ -40,8 +39,8 @@ BLOCK = 256
 class Round(NamedTuple):
     """What the one pass did."""
 
-    n_edited: int  # pairs whose affinity was set
     gap: float  # between the last eigenvalue used and the next
+    n_edited: int  # pairs whose affinity was set
     n_violated: int  # pairs broken by the final labels
     seconds: float
 
@@ -265,6 +264,8 @@ class SpectralLearning(ClusterMixin, BaseEstimator):
         Of the normalised affinity, largest first, one more than are used.
     n_iter_ : int
         1: there is one pass.
+    converged_ : bool
+        True.
     history_ : list of Round
     report_ : ConstraintReport
         Which statements the labels keep.
@@ -354,13 +355,13 @@ class SpectralLearning(ClusterMixin, BaseEstimator):
         self
         """
         X, constraints = check_inputs(self, X, constraints, n_clusters=self.n_clusters)
-        began = time.perf_counter()
         random_state = check_random_state(self.random_state)
         seed = random_state.randint(2**31 - 1)
         pairs = constraints.pairs()
         with progress(self.verbose, type(self).__name__, 1) as show:
+            rounds = Rounds(Round, lambda record: show(record, advance=1))
             A = edit(self._affinities(X), pairs.pairs, pairs.sign, pairs.weight)
-            n_components = min(self.n_components or self.n_clusters, X.shape[0])
+            n_components = min(int(self.n_components or self.n_clusters), X.shape[0])
             found = leading_vectors(
                 A,
                 n_components,
@@ -374,14 +375,9 @@ class SpectralLearning(ClusterMixin, BaseEstimator):
             self.labels_ = labels_from(base, self.embedding_, self.n_clusters, seed)
             self.report_ = constraints.report(self.labels_)
             last = found.values[n_components - 1 :][:2]
-            record = Round(
-                len(pairs.pairs),
-                float(last[0] - last[1]) if len(last) == 2 else 0.0,
-                self.report_.n_violated,
-                time.perf_counter() - began,
-            )
-            show(record, advance=1)
-        self.history_, self.n_iter_ = [record], 1
+            gap = float(last[0] - last[1]) if len(last) == 2 else 0.0
+            rounds.note(gap, len(pairs.pairs), self.report_.n_violated)
+        self.history_, self.n_iter_, self.converged_ = rounds.history, 1, True
         return self
 
     def _affinities(self, X: Matrix) -> Any:

@@ -1,6 +1,5 @@
 """BoostCluster: any clusterer, helped by must-links and cannot-links through its input."""
 
-import time
 from collections.abc import Callable, Iterator
 from numbers import Integral
 from typing import Any, ClassVar, Literal, NamedTuple
@@ -15,7 +14,7 @@ from sklearn.utils import check_random_state, get_tags
 
 from conclust._any_clusterer import labels_from
 from conclust._arrays import Matrix
-from conclust._progress import progress
+from conclust._progress import Rounds, progress
 from conclust._sklearn import HasMethods, Interval, StrOptions, fit_context
 from conclust._validation import check_inputs
 from conclust.constraints import Constraints
@@ -74,6 +73,7 @@ class Boosting(NamedTuple):
 
     labels: list[np.ndarray]  # clusterings, one per round
     history: list[Round]
+    converged: bool  # ended by itself, before the last round
     stop_reason: str
 
 
@@ -121,12 +121,6 @@ def step(mass: Masses, smoothing: float = 0.0) -> float:
     return float(smoothed if np.isnan(best) else min(smoothed, best))
 
 
-def log_change(mass: Masses, alpha: float) -> float:
-    """ln(L_{t+1} / L_t) = ln (A + B e^{−α}) + ln (C + D e^{α}), eq. (12)."""
-    A, B, C, D = mass
-    return float(np.log(A + B * np.exp(-alpha)) + np.log(C + D * np.exp(alpha)))
-
-
 def best_decrease(mass: Masses) -> float:
     """γ = (√(AD) − √(BC))² / ((A + B)(C + D)) of Theorem 1: α of eq. (13) takes L to L (1 − γ)."""
     A, B, C, D = mass
@@ -171,12 +165,10 @@ def boost_cluster(
     smoothing = PSEUDO_COUNT / (len(links.must) + len(links.cannot))
     must_kernel, cannot_kernel = np.zeros(len(links.must)), np.zeros(len(links.cannot))
     labels: list[np.ndarray] = []
-    history: list[Round] = []
-    reason = f"all {len(seeds)} rounds done"
+    rounds = Rounds(Round, on_round)
     n_useless = n_flat = 0
     now = inconsistency(must_kernel, cannot_kernel, links)
     for seed in seeds:
-        began = time.perf_counter()
         T = discrepancy(links.must, links.cannot, now.p, now.q, len(links.rows))
         directions = projector.directions(T, np.random.RandomState(seed))
         if not (len(directions.values) or takes_x):
@@ -191,18 +183,7 @@ def boost_cluster(
         before, now = now, inconsistency(must_kernel, cannot_kernel, links)
         kept = kept_share(must_together, cannot_together, links)
         labels.append(found)
-        history.append(
-            Round(
-                now.log_loss,
-                alpha,
-                best_decrease(mass),
-                kept,
-                len(directions.values),
-                time.perf_counter() - began,
-            )
-        )
-        if on_round is not None:
-            on_round(history[-1])
+        rounds.note(now.log_loss, alpha, best_decrease(mass), kept, len(directions.values))
         n_useless = n_useless + 1 if alpha == 0 else 0
         n_flat = n_flat + 1 if before.log_loss - now.log_loss < FLAT else 0
         if must_together.all() and not cannot_together.any():
@@ -214,7 +195,9 @@ def boost_cluster(
         else:
             continue
         break
-    return Boosting(labels, history, reason)
+    else:
+        return Boosting(labels, rounds.history, False, f"all {len(seeds)} rounds done")
+    return Boosting(labels, rounds.history, True, reason)
 
 
 def together(labels: np.ndarray, links: Links) -> tuple[np.ndarray, np.ndarray]:
@@ -324,6 +307,8 @@ class BoostCluster(VotesMixin):
     history_ : list of Round
     n_iter_ : int
         Number of rounds.
+    converged_ : bool
+        Whether the rounds ended by themselves: False when all `n_estimators` were used.
     stop_reason_ : str
     report_ : ConstraintReport
         Which statements the labels keep.
@@ -425,7 +410,7 @@ class BoostCluster(VotesMixin):
         plain_seed, self._final_seed = random_state.randint(2**31 - 1, size=2)
         seeds = random_state.randint(2**31 - 1, size=self.n_estimators)
         self._n_components = self.n_components or self.n_clusters + 1
-        rounds = Boosting([], [], "no constraints")
+        rounds = Boosting([], [], True, "no constraints")
         if len(links.rows):
             with progress(self.verbose, type(self).__name__, self.n_estimators) as show:
                 rounds = boost_cluster(
@@ -439,7 +424,7 @@ class BoostCluster(VotesMixin):
                     on_round=lambda record: show(record, advance=1),
                 )
         self.history_, self.n_iter_ = rounds.history, len(rounds.history)
-        self.stop_reason_ = rounds.stop_reason
+        self.converged_, self.stop_reason_ = rounds.converged, rounds.stop_reason
         self.estimator_weights_ = np.array([record.alpha for record in rounds.history])
         self.loss_ = np.exp([record.log_loss for record in rounds.history])
         self._links, self._plain = links, None

@@ -1,7 +1,6 @@
 """BoostedConstrainedKMeans (BCKM): boosting learns the priority of each statement."""
 
-import time
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from numbers import Integral, Real
 from typing import TYPE_CHECKING, Any, ClassVar, NamedTuple
 
@@ -9,8 +8,10 @@ import numpy as np
 from sklearn.utils import check_random_state
 from sklearn.utils.validation import check_is_fitted
 
+from conclust._lloyd.best import warn_if_degenerate
 from conclust._lloyd.start import centred, init_centers
-from conclust._progress import progress
+from conclust._pairs import SignedPairs
+from conclust._progress import Rounds, progress
 from conclust._sklearn import Interval, StrOptions, fit_context
 from conclust._validation import check_inputs, weights_of_rows
 from conclust.cluster import ConstrainedLloyd
@@ -43,6 +44,16 @@ class Round(NamedTuple):
     seconds: float
 
 
+class Boosting(NamedTuple):
+    """The rounds, in order."""
+
+    members: list[Member]
+    history: list[Round]
+    log_weights: np.ndarray  # (n_pairs,) priorities after the last round
+    converged: bool  # ended by itself, before the last round
+    stop_reason: str
+
+
 def weighted_error(weights: np.ndarray, kept: np.ndarray) -> float:
     """Weighted share of broken pairs, eq. (1) of [1]_ without its factor ρ.
 
@@ -59,15 +70,13 @@ def importance(error: float) -> float:
     return float(np.log((1 - error) / error))
 
 
-def reweigh(
-    log_weights: np.ndarray, kept: np.ndarray, alpha: float, rho: float, xi: float
-) -> np.ndarray:
+def reweigh(log_weights: np.ndarray, kept: np.ndarray, alpha: float, rho: float) -> np.ndarray:
     """Raise the priority of broken pairs, eq. (3): w ← w exp(−α (y K − ξ) / ρ).
 
     Log-weights, shifted to maximum 0: the weights themselves vanish within a hundred rounds. The
-    factor exp(α ξ / ρ) is common to all, so ξ has no effect on labels.
+    factor exp(α ξ / ρ) is common to all and left out: by its rounding ξ would change labels.
     """
-    log_weights = log_weights - alpha * (kept - xi) / rho
+    log_weights = log_weights - alpha * kept / rho
     return log_weights - log_weights.max()
 
 
@@ -81,6 +90,73 @@ def ranks_of(weights: np.ndarray) -> np.ndarray:
 def displacement(old: np.ndarray, new: np.ndarray) -> float:
     """How far statements move in the order, on average, as a share of its length."""
     return float(np.abs(old - new).mean() / len(old)) if len(old) > 1 else 0.0
+
+
+def boost(
+    cluster: Callable[[np.ndarray, int], Member],
+    pairs: SignedPairs,
+    n_rounds: int,
+    *,
+    rho: float,
+    before: Boosting | None = None,
+    until_still: bool = False,
+    on_round: Callable[[Round], object] | None = None,
+) -> Boosting:
+    """Cluster again and again, each time with higher priority for what was broken: Algorithm 1.
+
+    Parameters
+    ----------
+    cluster : callable
+        ``cluster(log_weights, t)`` clusters with these priorities of the pairs, in round t.
+    pairs : SignedPairs
+        Their weights are the priorities to begin with.
+    n_rounds : int
+    rho : float
+        See `reweigh`.
+    before : Boosting, default=None
+        Rounds to go on from.
+    until_still : bool, default=False
+        Stop when neither the order of priorities nor the labels change: for a `cluster` that draws
+        nothing anew.
+    on_round : callable, default=None
+        Called with the `Round` of each round.
+
+    Returns
+    -------
+    Boosting
+    """
+    equal = np.log(pairs.weight / pairs.weight.max(initial=0.0))
+    log_weights = equal if before is None else before.log_weights
+    members = [] if before is None else list(before.members)
+    rounds = Rounds(Round, on_round, () if before is None else before.history)
+    ranks = ranks_of(log_weights)
+    converged, reason = True, f"all {n_rounds} rounds done"
+    n_useless = 0
+    for t in range(len(members), n_rounds):
+        member = cluster(log_weights, t)
+        error, alpha, share = 0.5, 1.0, 1.0
+        if len(pairs.pairs):
+            kept = kept_signs(member.labels, pairs.pairs, pairs.sign)
+            share = float((kept > 0).mean())
+            error = weighted_error(np.exp(log_weights), kept)
+            alpha = max(importance(error), 0.0)
+            log_weights = reweigh(log_weights, kept, alpha, rho) if alpha > 0 else equal
+        last, ranks = ranks, ranks_of(log_weights)
+        change = displacement(last, ranks)
+        rounds.note(error, alpha, share, change, member.n_iter)
+        repeats = t > 0 and bool((member.labels == members[-1].labels).all())
+        members.append(member)
+        n_useless = 0 if alpha > 0 else n_useless + 1
+        if n_useless == MAX_USELESS:
+            reason = f"{MAX_USELESS} rounds in a row no better than chance"
+        elif until_still and change == 0 and repeats:
+            reason = "the order of priorities and the labels no longer change"
+        else:
+            continue
+        break
+    else:
+        converged = False
+    return Boosting(members, rounds.history, log_weights, converged, reason)
 
 
 class BoostedConstrainedKMeans(JudgedMixin):
@@ -99,7 +175,8 @@ class BoostedConstrainedKMeans(JudgedMixin):
     rho : float, default=5.0
         Softens the change of priorities: a learning rate of 2 / rho on AdaBoost.
     xi : float, default=0.5
-        A margin of the paper's loss. It cancels, see Notes; kept for the paper's sake.
+        A margin of the paper's loss. It cancels, see Notes, and is not used; kept for the paper's
+        sake.
     init : {"random", "k-means++"}, array-like or callable, default="random"
         Start of the weak learner in each round.
     reinit : bool, default=True
@@ -126,12 +203,12 @@ class BoostedConstrainedKMeans(JudgedMixin):
     co_association_ : CoAssociation
         The members' labels and weights.
     member_centers_ : ndarray of shape (n_rounds, n_clusters, n_features)
-    doubt_ : ndarray of shape (len(constraints),)
-        Share of ten soft clusterings, each told three quarters of the statements, that break each
-        statement; computed when asked for. See :meth:`suspects`.
     history_ : list of Round
     n_iter_ : int
         Number of rounds.
+    converged_ : bool
+        Whether the rounds ended by themselves: False when all `n_estimators` were used, which is
+        the rule.
     stop_reason_ : str
     report_ : ConstraintReport
         Which statements the final labels keep.
@@ -148,7 +225,8 @@ class BoostedConstrainedKMeans(JudgedMixin):
     Read as in the erratum to the paper: ε is the weighted share of broken statements (without
     the factor ρ of eq. (1)), clipped to [1/2m, 1 − 1/2m]; rounds with α ≤ 0 get weight 0 and
     reset the priorities. ξ multiplies all weights by the same factor, so labels do not depend on
-    it. Memory: n_samples · n_estimators bytes.
+    it. Memory: n_samples · n_estimators bytes. The fitted model keeps the rows that statements
+    name, for :meth:`doubt` and :meth:`suspects`, and saves them with it.
 
     References
     ----------
@@ -238,65 +316,52 @@ class BoostedConstrainedKMeans(JudgedMixin):
         random_state = check_random_state(self.random_state)
         final_seed = random_state.randint(2**31 - 1)
         seeds = random_state.randint(2**31 - 1, size=self.n_estimators)
-        equal = np.log(pairs.weight / pairs.weight.max()) if len(pairs.weight) else np.empty(0)
-        members, alphas, errors, history, log_weights = self._begin(X, constraints, equal)
+        before = self._begin(X, constraints)
         data = centred(X)
-        start, ranks = None, ranks_of(log_weights)
         rng = np.random.RandomState(0)  # seeded anew in each round; making one costs more than that
-        n_useless = 0
-        self.stop_reason_ = f"all {self.n_estimators} rounds done"
+
+        def draw(t: int) -> np.ndarray:
+            rng.seed(seeds[t])
+            return init_centers(data.X, self.n_clusters, self.init, weight, rng, mean=data.mean)
+
+        first = None if self.reinit else draw(0)
         with (
             progress(self.verbose, type(self).__name__, self.n_estimators) as show,
             ConstrainedLloyd(
                 data.X, pairs.pairs, pairs.sign, self.n_clusters, sample_weight=weight
             ) as weak_learner,
         ):
-            for t in range(len(members), self.n_estimators):
-                began = time.perf_counter()
-                rng.seed(seeds[t if self.reinit else 0])
-                if start is None or self.reinit:
-                    start = init_centers(
-                        data.X, self.n_clusters, self.init, weight, rng, mean=data.mean
-                    )
-                run = weak_learner.run(log_weights, start, max_iter=self.max_iter)
-                members.append(Member(run.labels, run.centers + data.mean, run.n_iter))
-                error, alpha, kept = 0.5, 1.0, np.empty(0)
-                if len(pairs.pairs):
-                    kept = kept_signs(run.labels, pairs.pairs, pairs.sign)
-                    error = weighted_error(np.exp(log_weights), kept)
-                    alpha = importance(error)
-                    if alpha > 0:
-                        log_weights = reweigh(log_weights, kept, alpha, self.rho, self.xi)
-                    else:
-                        alpha, log_weights = 0.0, equal
-                before, ranks = ranks, ranks_of(log_weights)
-                record = Round(
-                    error,
-                    alpha,
-                    float((kept > 0).mean()) if len(kept) else 1.0,
-                    displacement(before, ranks),
-                    run.n_iter,
-                    time.perf_counter() - began,
-                )
-                alphas.append(alpha)
-                errors.append(error)
-                history.append(record)
-                show(record, advance=1)
-                n_useless = 0 if alpha > 0 else n_useless + 1
-                if n_useless == MAX_USELESS:
-                    self.stop_reason_ = f"{MAX_USELESS} rounds in a row no better than chance"
-                    break
-                if not self.reinit and t and record.order_change == 0 and _repeats(members):
-                    self.stop_reason_ = "the order of priorities and the labels no longer change"
-                    break
-        self._finish(members, alphas, errors, history, log_weights, final_seed, constraints, pairs)
-        self._judges = Judges.of(data, constraints, members, weight, final_seed)
+
+            def cluster(log_weights: np.ndarray, t: int) -> Member:
+                centers = draw(t) if first is None else first
+                run = weak_learner.run(log_weights, centers, max_iter=self.max_iter)
+                return Member(run.labels, run.centers + data.mean, run.n_iter, run.converged)
+
+            found = boost(
+                cluster,
+                pairs,
+                self.n_estimators,
+                rho=self.rho,
+                before=before,
+                until_still=not self.reinit,
+                on_round=lambda record: show(record, advance=1),
+            )
+        self.history_, self.stop_reason_ = found.history, found.stop_reason
+        self.converged_ = found.converged
+        self.estimator_weights_ = np.array([record.alpha for record in found.history])
+        self.estimator_errors_ = np.array([record.error for record in found.history])
+        self._combine(found.members, constraints, final_seed, usable(self.estimator_weights_))
+        self._log_weights, self._final_seed = found.log_weights, final_seed
+        learned = by_statement(np.exp(found.log_weights), pairs.statement, len(constraints))
+        self.constraint_weights_ = learned / learned.sum() if len(learned) else learned
+        self._judges = Judges.of(data, constraints, found.members, weight, final_seed)
+        warn_if_degenerate(self.labels_, self.n_clusters)
         return self
 
-    def _begin(self, X: Any, constraints: Constraints, equal: np.ndarray) -> tuple[Any, ...]:
+    def _begin(self, X: Any, constraints: Constraints) -> Boosting | None:
         """The rounds to go on from: none, or those of the last fit."""
         if not (self.warm_start and hasattr(self, "co_association_")):
-            return [], [], [], [], equal
+            return None
         codes = self.co_association_.codes
         if len(codes) != X.shape[0] or self.constraints_ != constraints:
             raise ValueError(
@@ -304,36 +369,14 @@ class BoostedConstrainedKMeans(JudgedMixin):
                 "those of the last fit; use warm_start=False to begin anew."
             )
         members = [
-            Member(codes[:, t], centers, record.n_iter)
+            Member(codes[:, t], centers, record.n_iter, True)
             for t, (centers, record) in enumerate(
                 zip(self.member_centers_, self.history_, strict=True)
             )
         ]
-        return (
-            members,
-            list(self.estimator_weights_),
-            list(self.estimator_errors_),
-            list(self.history_),
-            self._log_weights,
+        return Boosting(
+            members, self.history_, self._log_weights, self.converged_, self.stop_reason_
         )
-
-    def _finish(
-        self,
-        members: list[Member],
-        alphas: list[float],
-        errors: list[float],
-        history: list[Round],
-        log_weights: np.ndarray,
-        seed: int,
-        constraints: Constraints,
-        pairs: Any,
-    ) -> None:
-        self.estimator_weights_, self.estimator_errors_ = np.array(alphas), np.array(errors)
-        self._combine(members, constraints, seed, usable(self.estimator_weights_))
-        self.history_ = history
-        self._log_weights, self._final_seed = log_weights, seed
-        learned = by_statement(np.exp(log_weights), pairs.statement, len(constraints))
-        self.constraint_weights_ = learned / learned.sum() if len(learned) else learned
 
     def priorities(self, n: int | None = None) -> "pd.DataFrame":
         """The learned priorities as a table; `conclust.plotting.plot_priorities` draws it.
@@ -372,7 +415,3 @@ class BoostedConstrainedKMeans(JudgedMixin):
             yield together.cluster(
                 self.n_clusters, n_init=self.n_init, random_state=self._final_seed
             ).labels
-
-
-def _repeats(members: list[Member]) -> bool:
-    return bool((members[-1].labels == members[-2].labels).all())

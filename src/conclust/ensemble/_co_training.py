@@ -11,7 +11,7 @@ from sklearn.metrics import normalized_mutual_info_score
 from sklearn.utils import check_array, check_random_state
 from sklearn.utils.validation import check_is_fitted
 
-from conclust._progress import progress
+from conclust._progress import Rounds, progress
 from conclust._sklearn import Interval, StrOptions, fit_context
 from conclust._validation import as_constraints, check_inputs, check_new_rows, refuse_dask
 from conclust.constraints import Constraints
@@ -30,10 +30,10 @@ N_PROBES = 20
 class Round(NamedTuple):
     """What one round did: clusterings of all views, and the pairs they added."""
 
+    share_kept: float  # of the given statements, mean over the views
     n_must_link: int  # added
     n_cannot_link: int  # added
     n_skipped: int  # contradict what is given, or another view
-    share_kept: float  # of the given statements, mean over the views
     agreement: float  # mean NMI between the views' labels; NaN for a single view
 
 
@@ -105,7 +105,8 @@ def co_train(
     """
     closure = given.pairwise.repaired().closure(given.n_samples)
     known = given.pairs().pairs
-    added, history, labels = NOTHING, [], []
+    added, labels = NOTHING, []
+    rounds = Rounds(Round, on_round)
     best: Trained | None = None
     for t in range(n_rounds + 1):
         told = given + as_pairs(added, given.n_samples)
@@ -124,19 +125,17 @@ def co_train(
             n_skipped += n_offered - len(offered.sign)
             added = joined(added, offered)
         new = added.sign[len(told_so_far.sign) :]
-        record = Round(
+        record = rounds.note(
+            float(np.mean([given.report(one).weighted_share for one in labels[-1]])),
             int((new > 0).sum()),
             int((new < 0).sum()),
             n_skipped,
-            float(np.mean([given.report(one).weighted_share for one in labels[-1]])),
             agreement_of(labels[-1]),
         )
-        history.append(record)
-        if on_round is not None:
-            on_round(record)
         trust = trust_in(record)
         if best is None or not until_trusted or trust > best.trust:
-            best = Trained(fitted, np.array(labels, np.int32), told_so_far, list(history), trust)
+            records = list(rounds.history)
+            best = Trained(fitted, np.array(labels, np.int32), told_so_far, records, trust)
         if until_trusted and not len(new):
             break
     assert best is not None
@@ -301,6 +300,8 @@ class CoTraining(ClusterMixin, BaseEstimator):
         One record per round; what the last one added, if anything, was not used any more.
     n_iter_ : int
         Rounds of adding that count.
+    converged_ : bool
+        Whether the estimators of the last round converged.
     report_ : ConstraintReport
         Which of the given statements `labels_` keep.
     n_features_in_ : int
@@ -504,6 +505,7 @@ class CoTraining(ClusterMixin, BaseEstimator):
         self, trained: Trained, given: Constraints, random_state: np.random.RandomState
     ) -> None:
         self.estimators_, self.history_ = trained.fitted, trained.history
+        self.converged_ = all(getattr(model, "converged_", True) for model in trained.fitted)
         self.round_labels_, self.view_labels_ = trained.labels, trained.labels[-1]
         self.n_iter_ = len(trained.history) - 1
         self.added_constraints_ = as_constraints_with_origin(trained.added, given.n_samples or 0)

@@ -15,6 +15,7 @@ from conclust._kernels.codes import (
     extreme_pairs,
     nearest_profiles,
 )
+from conclust._lloyd.best import best_of_starts
 from conclust._pairs import distinct_numbers, pair_of
 
 # A row moves to another cluster only when that is nearer by more than this share of Σ α: sums
@@ -180,19 +181,18 @@ class CoAssociation:
             )
         if init is not None:
             # Samples with equal codes may start apart, so nothing is collapsed here.
-            start = np.array(init, dtype=np.int64)
+            given = np.array(init, dtype=np.int64)
             return _kernel_kmeans(
-                self.codes, np.ones(n_samples), self.weights, start, n_clusters, max_iter
+                self.codes, np.ones(n_samples), self.weights, given, n_clusters, max_iter
             )
         first, row, count = self._collapsed
         codes, mass = self.codes[first], count.astype(np.float64)
-        best: Consensus | None = None
-        for _ in range(n_init):
-            start = _plus_plus(codes, mass, self.weights, n_clusters, random_state)
-            run = _kernel_kmeans(codes, mass, self.weights, start, n_clusters, max_iter)
-            if best is None or run.objective < best.objective:
-                best = run
-        assert best is not None
+
+        def start(number: int, on_round: Any) -> Consensus:
+            labels = _plus_plus(codes, mass, self.weights, n_clusters, random_state)
+            return _kernel_kmeans(codes, mass, self.weights, labels, n_clusters, max_iter)
+
+        best = best_of_starts(start, n_init, lambda run: (run.objective,))
         return best._replace(labels=best.labels[row])
 
     def assign(self, codes: Any, profiles: FloatArray) -> npt.NDArray[np.int32]:
@@ -383,8 +383,9 @@ def _plus_plus(
     return labels
 
 
-# How many draws one accepted pair may cost before the distinct rows are scanned instead.
-MAX_DRAWS_PER_PAIR = 10_000
+# So many pairs are drawn to see which share of them all clusterings part; if it is less than the
+# second number, drawing would take too long and the distinct rows are scanned instead.
+N_TRIALS, LEAST_SHARE = 10_000, 1e-3
 
 
 def _unanimous(
@@ -410,10 +411,9 @@ def _unanimous(
         agree = (together.codes[pairs[:, 0]] == together.codes[pairs[:, 1]])[:, used].any(axis=1)
         return pairs[~agree & (pairs[:, 0] != pairs[:, 1])]
 
-    found = draw(min(MAX_DRAWS_PER_PAIR, 100_000))
-    share = len(found) / MAX_DRAWS_PER_PAIR
+    share = len(draw(N_TRIALS)) / N_TRIALS
     # Rejection must be cheap, and must not have to find nearly all of the pairs there are.
-    if share * n_samples**2 / 2 < 4 * size or share < 1e-3:
+    if share * n_samples**2 / 2 < 4 * size or share < LEAST_SHARE:
         return None
     return _distinct_pairs(draw, size, n_samples)
 

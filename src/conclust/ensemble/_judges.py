@@ -109,12 +109,23 @@ class Judges:
 
 
 class JudgedMixin(CodesMixin):
-    """`doubt_` by judges that the fit has left as `_judges`."""
+    """`doubt` by judges that the fit has left as `_judges`."""
 
     _judges: Judges
 
-    @property
-    def doubt_(self) -> np.ndarray:
-        """Share of judges that break each statement."""
+    def doubt(self) -> np.ndarray:
+        """How far each statement is doubted; see :meth:`suspects` for the worst of them.
+
+        Ten soft clusterings of the rows that statements name, each told three quarters of the
+        statements, are run by the first call.
+
+        Returns
+        -------
+        ndarray of shape (len(constraints),)
+            Share of these clusterings that break the statement.
+        """
         check_is_fitted(self)
         return self._judges.doubt
+
+    def _doubts(self) -> np.ndarray:
+        return self.doubt()

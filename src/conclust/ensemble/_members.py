@@ -19,8 +19,9 @@ class Member(NamedTuple):
     """One clustering of the ensemble."""
 
     labels: np.ndarray  # (n_samples,)
-    centers: np.ndarray  # (n_clusters, n_features), centred coordinates
+    centers: np.ndarray  # (n_clusters, n_features)
     n_iter: int
+    converged: bool
 
 
 def codes_of_members(members: list[Member]) -> np.ndarray:
@@ -33,7 +34,7 @@ def codes_of_members(members: list[Member]) -> np.ndarray:
 
 
 class VotesMixin(ClusterMixin, BaseEstimator):
-    """`confidence` and `suspects` from `co_association_` and `doubt_`."""
+    """`confidence` and `suspects` from `co_association_` and what the members doubt."""
 
     def confidence(self, pairs: Any) -> np.ndarray:
         """How sure the members are that two rows of `fit` belong together.
@@ -64,9 +65,13 @@ class VotesMixin(ClusterMixin, BaseEstimator):
             `doubt`, most doubtful first.
         """
         check_is_fitted(self)
-        doubt = self.doubt_
+        doubt = self._doubts()
         order = np.argsort(-doubt, kind="stable")[:n]
         return statements_with(self.constraints_, order, doubt=doubt)
+
+    def _doubts(self) -> np.ndarray:
+        """How far each statement is doubted, (len(constraints),)."""
+        return self.doubt_
 
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()

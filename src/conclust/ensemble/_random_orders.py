@@ -7,8 +7,9 @@ import numpy as np
 from joblib import Parallel, delayed
 from sklearn.utils import check_random_state
 
+from conclust._lloyd.best import warn_if_degenerate
 from conclust._lloyd.start import Centred, centred, init_centers
-from conclust._progress import progress
+from conclust._progress import Rounds, progress
 from conclust._sklearn import Interval, StrOptions, fit_context
 from conclust._validation import check_inputs, weights_of_rows
 from conclust.cluster import constrained_kmeans
@@ -54,7 +55,7 @@ def fit_member(
         # One thread each: sums in another order would make labels depend on n_jobs.
         n_threads=1,
     )
-    return Member(run.labels, run.centers + data.mean, run.n_iter)
+    return Member(run.labels, run.centers + data.mean, run.n_iter, run.converged)
 
 
 class ConstrainedKMeansEnsemble(JudgedMixin):
@@ -90,13 +91,12 @@ class ConstrainedKMeansEnsemble(JudgedMixin):
     co_association_ : CoAssociation
         The members' labels.
     member_centers_ : ndarray of shape (n_estimators, n_clusters, n_features)
-    doubt_ : ndarray of shape (len(constraints),)
-        Share of ten soft clusterings, each told three quarters of the statements, that break each
-        statement; computed when asked for. See :meth:`suspects`.
     history_ : list of Round
         One record per member.
     n_iter_ : int
         Number of members.
+    converged_ : bool
+        Whether all members ended before `max_iter`.
     report_ : ConstraintReport
         Which statements the final labels keep.
     n_features_in_, feature_names_in_
@@ -109,7 +109,8 @@ class ConstrainedKMeansEnsemble(JudgedMixin):
     Notes
     -----
     The papers call this bagging, but nothing is resampled: only the order is random. Memory:
-    n_samples · n_estimators bytes, and the kernel is never built.
+    n_samples · n_estimators bytes, and the kernel is never built. The fitted model keeps the rows
+    that statements name, for :meth:`doubt` and :meth:`suspects`, and saves them with it.
 
     References
     ----------
@@ -210,15 +211,16 @@ class ConstrainedKMeansEnsemble(JudgedMixin):
             for seed in seeds
         )
         members: list[Member] = []
-        self.history_ = []
         with progress(self.verbose, type(self).__name__, self.n_estimators) as show:
+            rounds = Rounds(Round, lambda record: show(record, advance=1))
             parallel = Parallel(n_jobs=self.n_jobs, prefer="threads", return_as="generator")
             for member in parallel(work):
                 members.append(member)
                 kept = kept_signs(member.labels, pairs.pairs, pairs.sign) > 0
-                record = Round(float(kept.mean()) if len(kept) else 1.0, member.n_iter)
-                self.history_.append(record)
-                show(record, advance=1)
+                rounds.note(float(kept.mean()) if len(kept) else 1.0, member.n_iter)
         self._combine(members, constraints, final_seed)
+        self.history_ = rounds.history
+        self.converged_ = all(member.converged for member in members)
+        warn_if_degenerate(self.labels_, self.n_clusters)
         self._judges = Judges.of(data, constraints, members, weight, final_seed)
         return self

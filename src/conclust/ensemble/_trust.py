@@ -9,9 +9,10 @@ import numpy.typing as npt
 from joblib import Parallel, delayed
 from sklearn.utils import check_random_state
 
+from conclust._lloyd.best import best_of_starts, n_starts, warn_if_degenerate
 from conclust._lloyd.start import Centred, centred, start_centers
 from conclust._placement.links import link_rows
-from conclust._progress import progress
+from conclust._progress import Rounds, progress
 from conclust._sklearn import Interval, StrOptions, fit_context, scaled_tolerance
 from conclust._validation import check_inputs, weights_of_rows
 from conclust.cluster import AS_GOOD, MULTIPLES, pckmeans, price_by_leads
@@ -26,8 +27,8 @@ LEAST_TRUST = 0.02
 class Round(NamedTuple):
     """What one judge or member did."""
 
-    price: float  # of a broken statement of weight 1
     share_satisfied: float  # share of all statements kept
+    price: float  # of a broken statement of weight 1
     share_unheard: float  # share kept of those it was not told; NaN if it was told all
     n_iter: int
 
@@ -52,24 +53,22 @@ def soft_member(
     links = link_rows(constraints)
     links = replace(links, weight=links.weight * trust[constraints.pairs().statement])
     rng = np.random.RandomState(seed)
-    best: Any = None
-    for number in range(n_init):
-        centers = start_centers(X, links, n_clusters, init, weight, rng, number, mean)
-        run = pckmeans(
+
+    def start(number: int, on_round: Any) -> Any:
+        return pckmeans(
             X,
             links,
             price,
-            centers,
+            start_centers(X, links, n_clusters, init, weight, rng, number, mean),
             sample_weight=weight,
             max_iter=max_iter,
             tol=tol,
             # One thread each: sums in another order would make labels depend on n_jobs.
             n_threads=1,
         )
-        if best is None or run.objective < best.objective:
-            best = run
-    assert best is not None
-    return Member(best.labels, best.centers + mean, len(best.history))
+
+    best = best_of_starts(start, n_starts(init, n_init), lambda run: (run.objective,))
+    return Member(best.labels, best.centers + mean, len(best.history), best.converged)
 
 
 def lowest_price(settings: Settings, constraints: Constraints, seed: int) -> float:
@@ -131,6 +130,8 @@ class TrustEnsemble(CodesMixin):
         One record per judge, then one per member.
     n_iter_ : int
         Number of members.
+    converged_ : bool
+        Whether all members ended before `max_iter`.
     report_ : ConstraintReport
         Which statements the final labels keep.
     n_features_in_, feature_names_in_
@@ -228,8 +229,8 @@ class TrustEnsemble(CodesMixin):
         pairwise = np.flatnonzero(constraints.kinds != "relative")
         known = constraints[pairwise]
         n_rounds = self.n_estimators + (len(MULTIPLES) * self.n_judges if len(known) else 0)
-        self.history_: list[Round] = []
         with progress(self.verbose, type(self).__name__, n_rounds) as show:
+            rounds = Rounds(Round, lambda record: show(record, advance=1))
 
             def cluster(
                 all_heard: npt.NDArray[np.bool_], trust: np.ndarray, price: float
@@ -244,10 +245,8 @@ class TrustEnsemble(CodesMixin):
                 parallel = Parallel(n_jobs=self.n_jobs, prefer="threads", return_as="generator")
                 for kept, heard, member in zip(all_kept, all_heard, parallel(work), strict=True):
                     kept[:] = known.satisfied(member.labels)
-                    record = Round(price, _mean(kept), _mean(kept[~heard]), member.n_iter)
                     members.append(member)
-                    self.history_.append(record)
-                    show(record, advance=1)
+                    rounds.note(_mean(kept), price, _mean(kept[~heard]), member.n_iter)
                 return members, all_kept
 
             trust, doubt = np.ones(len(known)), np.zeros(len(known))
@@ -264,6 +263,9 @@ class TrustEnsemble(CodesMixin):
             heard = draw_heard(self.n_estimators, len(known), share, random_state)
             members, _ = cluster(heard, np.maximum(trust, LEAST_TRUST), self.penalty_)
         self._combine(members, constraints, final_seed)
+        self.history_ = rounds.history
+        self.converged_ = all(member.converged for member in members)
+        warn_if_degenerate(self.labels_, self.n_clusters)
         self.trust_, self.doubt_ = np.ones(len(constraints)), np.zeros(len(constraints))
         self.trust_[pairwise], self.doubt_[pairwise] = trust, doubt
         return self

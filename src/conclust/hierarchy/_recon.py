@@ -22,9 +22,9 @@ from conclust.hierarchy._linkage import BY_CENTRES, Dendrogram, constrained_link
 class Merge(NamedTuple):
     """One round: which two clusters became one."""
 
+    distance: float
     left: int
     right: int
-    distance: float
     n_clusters: int  # left after it
 
 
@@ -79,6 +79,8 @@ class ReCon(ClusterMixin, BaseEstimator):
         How often the statements had to be checked as a whole.
     n_iter_ : int
         Merges.
+    converged_ : bool
+        True: merging always ends.
     history_ : list of Merge
     report_ : ConstraintReport
         Which statements the labels keep, when `n_clusters` is given.
@@ -174,7 +176,7 @@ class ReCon(ClusterMixin, BaseEstimator):
             tree = self._link(X, used)
             n = X.shape[0]
             self.history_ = [
-                Merge(left, right, distance, n - 1 - v)
+                Merge(distance, left, right, n - 1 - v)
                 for v, ((left, right), distance) in enumerate(
                     zip(tree.children.tolist(), tree.distances.tolist(), strict=True)
                 )
@@ -183,10 +185,11 @@ class ReCon(ClusterMixin, BaseEstimator):
                 show(self.history_[-1], advance=1)
         self.children_, self.distances_ = tree.children, tree.distances
         self.n_iter_, self.n_tests_ = max(len(tree.children), 1), tree.n_tests
+        self.converged_ = True
         self.dropped_ = used.dropped
         self._tree, self.constraints_, self._X = tree, used, X
         if self.n_clusters is not None:
-            self.labels_ = self._cut(self.n_clusters)
+            self.labels_ = self._cut(int(self.n_clusters))
             self.report_ = constraints.report(self.labels_)
         return self
 

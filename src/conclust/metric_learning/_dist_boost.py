@@ -1,6 +1,5 @@
 """DistBoost: a distance boosted from constrained Gaussian mixtures."""
 
-import time
 import warnings
 from collections.abc import Callable
 from numbers import Integral, Real
@@ -15,7 +14,7 @@ from sklearn.utils.validation import check_is_fitted
 from conclust._lloyd.start import init_centers
 from conclust._placement.hard import Outcome, place
 from conclust._placement.units import Units, units_of
-from conclust._progress import progress
+from conclust._progress import Rounds, progress
 from conclust._sklearn import Interval, StrOptions, fit_context
 from conclust._validation import check_inputs, check_new_rows
 from conclust.cluster import (
@@ -60,6 +59,7 @@ class Boosted(NamedTuple):
     mixtures: list[Mixture]
     alphas: list[float]
     history: list[Round]
+    converged: bool  # ended by itself, before the last round
     reason: str  # why it ended
 
 
@@ -232,7 +232,7 @@ def dist_boost(
     n_components: int,
     n_estimators: int,
     random_state: np.random.RandomState,
-    on_round: Callable[..., None] = lambda record, advance: None,
+    on_round: Callable[[Round], object] | None = None,
 ) -> Boosted:
     """Boost similarities of pairs of rows, after Hertz, Bar-Hillel and Weinshall.
 
@@ -246,7 +246,7 @@ def dist_boost(
     weight : ndarray of shape (m,)
     n_components, n_estimators : int
     random_state : RandomState
-    on_round : callable, default=does nothing
+    on_round : callable, default=None
         Called with each `Round`.
 
     Returns
@@ -261,10 +261,9 @@ def dist_boost(
     other = max(1 - current.sum(), 1 / n)
     mixtures: list[Mixture] = []
     alphas: list[float] = []
-    history: list[Round] = []
+    rounds = Rounds(Round, on_round)
     n_useless = 0
     for seed in seeds:
-        began = time.perf_counter()
         rows = weights_of_rows(current, other, pairs, n)
         mixture, n_iter = learner(n_components, rows, np.random.RandomState(seed))
         similar = similarity_of_pairs(learner.X, mixture, learner.covariance_type, pairs)
@@ -275,13 +274,12 @@ def dist_boost(
             alphas.append(alpha)
             current, other = reweigh(current, other, sign, similar, alpha)
         share = float(current.sum() / (current.sum() + other))
-        history.append(Round(r, alpha, share, n_iter, time.perf_counter() - began))
-        on_round(history[-1], advance=1)
+        rounds.note(r, alpha, share, n_iter)
         n_useless = 0 if alpha > 0 else n_useless + 1
         if n_useless == MAX_USELESS:
             reason = f"{MAX_USELESS} rounds in a row no better than chance"
-            return Boosted(mixtures, alphas, history, reason)
-    return Boosted(mixtures, alphas, history, f"all {n_estimators} rounds done")
+            return Boosted(mixtures, alphas, rounds.history, True, reason)
+    return Boosted(mixtures, alphas, rounds.history, False, f"all {n_estimators} rounds done")
 
 
 class DistBoost(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):
@@ -318,6 +316,8 @@ class DistBoost(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator
         Components of each mixture.
     n_iter_ : int
         Rounds done.
+    converged_ : bool
+        Whether the rounds ended by themselves: False when all `n_estimators` were used.
     history_ : list of Round
         Agreement with the statements, α, and the share of weight on named pairs in each round.
     stop_reason_ : str
@@ -416,7 +416,7 @@ class DistBoost(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator
         spread = X.std(axis=0, dtype=np.float64)
         self._scale = np.where(spread > 0, spread, 1.0)
         pairs = constraints.pairs()
-        found = Boosted([], [], [], "there are no statements")
+        found = Boosted([], [], [], True, "there are no statements")
         self.n_components_ = self.n_components or 1
         if len(pairs.pairs):
             found = self._boost(X, constraints, pairs)
@@ -430,7 +430,7 @@ class DistBoost(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator
                 )
         self.estimators_, self.estimator_weights_ = found.mixtures, np.array(found.alphas)
         self.history_, self.n_iter_ = found.history, max(1, len(found.history))
-        self.stop_reason_ = found.reason
+        self.converged_, self.stop_reason_ = found.converged, found.reason
         return self
 
     def _boost(self, X: np.ndarray, constraints: Constraints, pairs: Any) -> Boosted:
@@ -450,7 +450,7 @@ class DistBoost(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator
                 n_components=self.n_components_,
                 n_estimators=self.n_estimators,
                 random_state=random_state,
-                on_round=show,
+                on_round=lambda record: show(record, advance=1),
             )
 
     def _standardised(self, X: np.ndarray) -> np.ndarray:

@@ -11,7 +11,7 @@ from sklearn.exceptions import ConvergenceWarning
 from sklearn.utils import check_array, check_random_state
 
 from conclust._kernels.bregman import project_in_turn
-from conclust._progress import progress
+from conclust._progress import Rounds, progress
 from conclust._sklearn import Interval, StrOptions, fit_context
 from conclust._threads import one_blas_thread
 from conclust._validation import check_inputs
@@ -39,15 +39,6 @@ class Metric(NamedTuple):
     converged: bool
 
 
-def logdet_divergence(A: np.ndarray, B: np.ndarray) -> float:
-    """D(A, B) = tr(A B⁻¹) − ln det(A B⁻¹) − d.
-
-    Twice the relative entropy of the Gaussian with inverse covariance B to the one with A.
-    """
-    ratio = np.linalg.solve(B, A)
-    return float(np.trace(ratio) - np.linalg.slogdet(ratio)[1] - len(A))
-
-
 def bound_divergence(bound: np.ndarray, given: np.ndarray) -> np.ndarray:
     """D(ξ, ξ₀) for numbers: ξ/ξ₀ − ln(ξ/ξ₀) − 1."""
     ratio = bound / given
@@ -62,7 +53,7 @@ def learn_metric(
     *,
     max_iter: int = 5000,
     tol: float = 1e-3,
-    on_sweep: Callable[..., None] = lambda record, advance: None,
+    on_sweep: Callable[[Sweep], object] | None = None,
 ) -> Metric:
     """Minimise D(A, I) + Σ γ_c D(ξ_c, bound_c) with vᵀAv ≤ ξ_c (sign +1) or ≥ ξ_c (sign −1).
 
@@ -83,7 +74,7 @@ def learn_metric(
         Rounds over all statements.
     tol : float, default=1e-3
         Stop when the objective is within this share of its optimum, by the duality gap.
-    on_sweep : callable, default=does nothing
+    on_sweep : callable, default=None
         Called with each `Sweep`.
 
     Returns
@@ -95,7 +86,7 @@ def learn_metric(
     current, multiplier = bound.copy(), np.zeros(m)
     image, row = np.empty(d), np.empty(d)
     log_det = 0.0
-    history: list[Sweep] = []
+    rounds = Rounds(Sweep, on_sweep)
     converged = False
     for _ in range(max_iter):
         log_det += project_in_turn(
@@ -108,12 +99,11 @@ def learn_metric(
         primal = (factor**2).sum() - log_det - d + gamma @ bound_divergence(slack, bound)
         # The Lagrange dual at λ is −ln det A + Σ γ ln(1 − δ λ bound / γ), the latter bound / ξ.
         dual = -log_det + gamma @ np.log(bound / current)
-        history.append(Sweep(float(primal), float(primal - dual), int(m - kept.sum())))
-        on_sweep(history[-1], advance=1)
+        rounds.note(float(primal), float(primal - dual), int(m - kept.sum()))
         if primal - dual <= tol * max(primal, 1e-12):
             converged = True
             break
-    return Metric(factor, multiplier, history, converged)
+    return Metric(factor, multiplier, rounds.history, converged)
 
 
 def squared_distance_percentiles(
@@ -278,7 +268,7 @@ class ITML(MahalanobisMixin):
                 self.gamma * pairs.weight[usable],
                 max_iter=self.max_iter if usable.any() else 0,
                 tol=self.tol,
-                on_sweep=show,
+                on_sweep=lambda record: show(record, advance=1),
             )
         self.converged_ = found.converged or not usable.any()
         if not self.converged_:

@@ -12,7 +12,7 @@ from sklearn.base import OneToOneFeatureMixin
 from sklearn.exceptions import ConvergenceWarning
 from sklearn.utils.sparsefuncs import mean_variance_axis
 
-from conclust._progress import progress
+from conclust._progress import Rounds, progress
 from conclust._sklearn import Interval, fit_context
 from conclust._validation import check_inputs
 from conclust.constraints import Constraints
@@ -67,7 +67,7 @@ def learn_weights(
     *,
     max_iter: int = 100,
     tol: float = 1e-6,
-    on_step: Callable[..., None] = lambda record, advance: None,
+    on_step: Callable[[Step], object] | None = None,
 ) -> Weights:
     """Minimise ½‖w‖² + Σ C_i max(0, 1 − w·z_i) over w ≥ 0, exactly.
 
@@ -84,7 +84,7 @@ def learn_weights(
     max_iter : int, default=100
     tol : float, default=1e-6
         Stop when the objective is within this share of its optimum, by the duality gap.
-    on_step : callable, default=does nothing
+    on_step : callable, default=None
         Called with each `Step`.
 
     Returns
@@ -93,8 +93,8 @@ def learn_weights(
     """
     m, d = Z.shape
     now = _State(np.ones(d), np.ones(d), np.ones(m), price / 2, np.ones(m), price / 2)
-    history: list[Step] = []
-    best = Weights(np.zeros(d), np.zeros(m), history, False)
+    steps = Rounds(Step, on_step)
+    best = Weights(np.zeros(d), np.zeros(m), steps.history, False)
     lowest, highest = np.inf, -np.inf
     for _ in range(max_iter):
         weights = np.where(now.weight > now.weight_multiplier, now.weight, 0.0)
@@ -103,8 +103,7 @@ def learn_weights(
         if value < lowest:
             lowest, best = value, best._replace(weights=weights, multiplier=now.alpha)
         highest = max(highest, dual(Z, now.alpha))
-        history.append(Step(lowest, lowest - highest, int((margin <= 0).sum())))
-        on_step(history[-1], advance=1)
+        steps.note(lowest, lowest - highest, int((margin <= 0).sum()))
         if lowest - highest <= tol * lowest:
             return best._replace(converged=True)
         try:
@@ -322,7 +321,7 @@ class RelativeMetric(OneToOneFeatureMixin, MahalanobisMixin):
                     price,
                     max_iter=self.max_iter,
                     tol=self.tol,
-                    on_step=show,
+                    on_step=lambda record: show(record, advance=1),
                 )
             self.history_, self.converged_ = found.history, found.converged
             self.multipliers_[constraints.kinds == "relative"] = found.multiplier.reshape(

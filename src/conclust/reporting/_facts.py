@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from conclust._progress import curve_of
 from conclust.constraints import Constraints
 from conclust.reporting._map import Map, draw
 from conclust.reporting._profiles import profiles
@@ -16,8 +17,6 @@ if TYPE_CHECKING:
 N_BROKEN = 200  # broken statements listed
 N_PRIORITIES = 15
 STANDS_OUT = 1.05  # times the median
-# The number of a record that the curve shows, the first that it has.
-CURVES = ("objective", "loss", "inertia", "error", "log_likelihood")
 
 
 @dataclass(frozen=True)
@@ -165,12 +164,10 @@ def _sentence(constraints: Constraints, i: Any) -> str:
 
 
 def _history(history: Sequence[Any]) -> Curve | None:
-    """The objective along the rounds, from the records of any estimator."""
+    """The number to watch along the rounds, from the records of any estimator."""
     if len(history) < 2 or not hasattr(history[0], "_fields"):
         return None
-    name = next((n for n in CURVES if n in history[0]._fields), None)
-    if name is None:
-        return None
+    name = curve_of(history[0])
     values = [float(getattr(record, name)) for record in history]
     if not np.isfinite(values).all():
         return None

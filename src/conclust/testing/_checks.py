@@ -17,6 +17,7 @@ from sklearn.metrics import adjusted_rand_score
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
 
+from conclust._progress import curve_of
 from conclust.constraints import Constraints, sample_constraints
 from conclust.exceptions import InconsistentConstraintsError, InvalidConstraintsError
 
@@ -77,6 +78,7 @@ def estimator_checks(case: EstimatorCase) -> Iterator[tuple[EstimatorCase, Check
         check_sparse_equals_dense,
         check_routing,
         check_constraints_help,
+        check_says_how_it_went,
     ]
     checks.append(check_contradiction_raises if case.hard else check_contradiction_is_survived)
     if case.hard:
@@ -136,6 +138,21 @@ def check_same_seed_same_labels(case: EstimatorCase) -> None:
     np.testing.assert_array_equal(X, before)
     assert first.n_iter_ >= 1
     assert isinstance(first.history_, list)
+
+
+def check_says_how_it_went(case: EstimatorCase) -> None:
+    """A fit says whether it converged, what each round did and which statements it keeps.
+
+    The first field of a record is a number, the curve of a report. An integer of few bits is as
+    good as any for the number of clusters.
+    """
+    X, _, constraints = _overlapping()
+    fitted = case.fresh(n_clusters=np.int8(3)).fit(X, constraints=constraints)
+    assert isinstance(fitted.converged_, bool)
+    assert len(fitted.history_) >= 1
+    for record in fitted.history_:
+        assert isinstance(getattr(record, curve_of(record)), float), record
+    assert fitted.report_.n_violated == constraints.report(fitted.labels_).n_violated
 
 
 def check_permuted_samples(case: EstimatorCase) -> None:

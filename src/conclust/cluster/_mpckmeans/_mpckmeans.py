@@ -1,35 +1,28 @@
 """MPCKMeans: k-means that pays for broken statements and learns how to measure distance."""
 
-import time
 from collections.abc import Callable
-from dataclasses import dataclass
 from numbers import Integral, Real
 from typing import Any, ClassVar, NamedTuple
 
 import numpy as np
 import numpy.typing as npt
 import scipy.sparse as sp
-from sklearn.metrics.pairwise import euclidean_distances
 from sklearn.utils import check_random_state
-from sklearn.utils.extmath import row_norms
 
-from conclust._arrays import FloatArray, IntArray, Matrix
+from conclust._arrays import FloatArray, Matrix
 from conclust._kernels.place_soft import broken_price
-from conclust._lloyd.best import best_of_starts, warn_if_degenerate
+from conclust._lloyd.best import best_of_starts, n_starts, warn_if_degenerate
 from conclust._lloyd.start import means_of, start_centers
-from conclust._placement.links import Links, link_rows
+from conclust._placement.links import link_rows
 from conclust._placement.soft import best_to_move, place_rows
+from conclust._progress import Rounds
 from conclust._sklearn import Interval, StrOptions, fit_context
 from conclust._validation import check_inputs, weights_of_rows
 from conclust.cluster._by_centers import CentersMixin
+from conclust.cluster._mpckmeans.metrics import KINDS, Metrics, blocks, nearest_under, width
+from conclust.cluster._mpckmeans.problem import Problem, pose, standardised
+from conclust.cluster._mpckmeans.step import first_matrices, step, terms_of, total_value
 from conclust.constraints import Constraints
-
-# Numbers in one block of rows: 8 MB of temporaries.
-BLOCK = 1 << 20
-# Rows between which the longest distance is sought; each costs one pass over the data.
-N_FAR = 16
-# Halvings of a step of the metric that would raise the objective, before it is given up.
-MAX_HALVINGS = 5
 
 
 class Round(NamedTuple):
@@ -53,405 +46,6 @@ class Run(NamedTuple):
     objective: float
     converged: bool
     history: list[Round]
-
-
-class Standardised(NamedTuple):
-    """Data of unit variance along each feature, dense ones about their mean."""
-
-    X: Matrix
-    mean: FloatArray  # (n_features,) 0 for sparse data
-    scale: FloatArray  # (n_features,) 1 where nothing varies
-
-
-def standardised(X: Matrix, sample_weight: FloatArray) -> Standardised:
-    """Bring all features to the same spread, in float64; sparse data stay sparse."""
-    X = X.astype(np.float64)
-    total = sample_weight.sum()
-    mean = np.asarray(sample_weight @ X).ravel() / total
-    if sp.issparse(X):
-        variance = Diagonal.scatter(X, sample_weight) / total - mean**2
-    else:
-        X -= mean
-        variance = Diagonal.scatter(X, sample_weight) / total
-    # Below the square of the rounding of the mean nothing varies.
-    varies = variance > (10 * np.finfo(np.float64).eps * np.abs(mean)) ** 2
-    scale = np.sqrt(np.where(varies, variance, 1.0))
-    if sp.issparse(X):
-        X.data /= scale[X.indices]
-        return Standardised(X, np.zeros_like(mean), scale)
-    X /= scale
-    return Standardised(X, mean, scale)
-
-
-# --- distances under metrics -------------------------------------------------------------------
-
-
-@dataclass(frozen=True, eq=False)
-class Diagonal:
-    """One diagonal metric per cluster, or one for all; X may be sparse.
-
-    Attributes
-    ----------
-    matrices : ndarray of shape (n_metrics, n_features)
-        The diagonals, positive.
-    """
-
-    matrices: FloatArray
-
-    @property
-    def log_det(self) -> FloatArray:
-        """(n_metrics,) logarithm of the determinants."""
-        return np.log(self.matrices).sum(axis=1)
-
-    def squared(self, X: Matrix, centers: FloatArray) -> FloatArray:
-        """(n_samples, n_clusters) squared distances of the rows to the centres."""
-        matrices = np.broadcast_to(self.matrices, centers.shape)
-        scaled = matrices * centers
-        squares = X.multiply(X) if sp.issparse(X) else X * X
-        expanded = squares @ matrices.T - 2 * (X @ scaled.T) + (scaled * centers).sum(axis=1)
-        return np.maximum(expanded, 0.0)
-
-    def lengths(self, differences: Matrix) -> FloatArray:
-        """(n_differences, n_metrics) squared length of each difference under each metric."""
-        if sp.issparse(differences):
-            return differences.multiply(differences) @ self.matrices.T
-        return (differences * differences) @ self.matrices.T
-
-    @staticmethod
-    def scatter(differences: Matrix, weight: FloatArray) -> FloatArray:
-        """(n_features,) Σ w δ², such that Σ w ‖δ‖² under A is its product with A."""
-        if sp.issparse(differences):
-            return np.asarray(weight @ differences.multiply(differences)).ravel()
-        return weight @ (differences * differences)
-
-    @staticmethod
-    def plain(n_metrics: int, n_features: int) -> FloatArray:
-        """Return unit metrics."""
-        return np.ones((n_metrics, n_features))
-
-    @staticmethod
-    def inverse(scatter: FloatArray, floor: float) -> FloatArray:
-        """Inverse of one scatter, its entries raised to `floor` first."""
-        return 1.0 / np.maximum(scatter, floor)
-
-
-@dataclass(frozen=True, eq=False)
-class Full:
-    """One full metric per cluster, or one for all; dense X.
-
-    Attributes
-    ----------
-    matrices : ndarray of shape (n_metrics, n_features, n_features)
-        Symmetric, positive definite.
-    """
-
-    matrices: FloatArray
-
-    @property
-    def log_det(self) -> FloatArray:
-        """(n_metrics,) logarithm of the determinants."""
-        return np.linalg.slogdet(self.matrices)[1]
-
-    def squared(self, X: Matrix, centers: FloatArray) -> FloatArray:
-        """(n_samples, n_clusters) squared distances of the rows to the centres."""
-        factors = np.linalg.cholesky(self.matrices)
-        if len(factors) == 1:
-            return euclidean_distances(X @ factors[0], centers @ factors[0], squared=True)
-        squared = np.empty((X.shape[0], len(centers)))
-        for cluster, (center, factor) in enumerate(zip(centers, factors, strict=True)):
-            squared[:, cluster] = (((X - center) @ factor) ** 2).sum(axis=1)
-        return squared
-
-    def lengths(self, differences: Matrix) -> FloatArray:
-        """(n_differences, n_metrics) squared length of each difference under each metric."""
-        lengths = np.empty((len(differences), len(self.matrices)))
-        for h, factor in enumerate(np.linalg.cholesky(self.matrices)):
-            lengths[:, h] = ((differences @ factor) ** 2).sum(axis=1)
-        return lengths
-
-    @staticmethod
-    def scatter(differences: Matrix, weight: FloatArray) -> FloatArray:
-        """(n_features, n_features) Σ w δδᵀ."""
-        return (differences.T * weight) @ differences
-
-    @staticmethod
-    def plain(n_metrics: int, n_features: int) -> FloatArray:
-        """Return unit metrics."""
-        return np.tile(np.eye(n_features), (n_metrics, 1, 1))
-
-    @staticmethod
-    def inverse(scatter: FloatArray, floor: float) -> FloatArray:
-        """Inverse of one scatter, its eigenvalues raised to `floor` first."""
-        values, vectors = np.linalg.eigh(scatter)
-        return (vectors / np.maximum(values, floor)) @ vectors.T
-
-
-Metrics = Diagonal | Full
-KINDS: dict[str, type[Diagonal] | type[Full]] = {"diagonal": Diagonal, "full": Full}
-
-
-def nearest_under(
-    metrics: Metrics, X: Matrix, centers: FloatArray, kept: IntArray
-) -> tuple[npt.NDArray[np.int32], FloatArray, FloatArray]:
-    """Find the cheapest centre of each row, in blocks: squared distance minus log-determinant.
-
-    Parameters
-    ----------
-    metrics : Diagonal or Full
-    X : {ndarray, CSR matrix} of shape (n_samples, n_features)
-    centers : ndarray of shape (n_clusters, n_features)
-    kept : ndarray of shape (n_kept,)
-        Rows whose whole table is wanted, ascending.
-
-    Returns
-    -------
-    labels : ndarray of shape (n_samples,)
-    cost : ndarray of shape (n_samples,)
-        Of each row in the cluster of its label.
-    table : ndarray of shape (n_kept, n_clusters)
-        Of the kept rows in each cluster.
-    """
-    n_samples = X.shape[0]
-    labels = np.empty(n_samples, dtype=np.int32)
-    cost = np.empty(n_samples)
-    table = np.empty((len(kept), len(centers)))
-    log_det = metrics.log_det
-    for start, stop in _blocks(n_samples, max(_width(X), len(centers))):
-        block = metrics.squared(X[start:stop].astype(np.float64, copy=False), centers) - log_det
-        labels[start:stop] = block.argmin(axis=1)
-        cost[start:stop] = block.min(axis=1)
-        first, last = np.searchsorted(kept, (start, stop))
-        table[first:last] = block[kept[first:last] - start]
-    return labels, cost, table
-
-
-def _width(X: Matrix) -> int:
-    """Numbers stored per row."""
-    return X.nnz // X.shape[0] + 1 if sp.issparse(X) else X.shape[1]
-
-
-def _blocks(n_rows: int, width: int) -> list[tuple[int, int]]:
-    step = max(BLOCK // max(width, 1), 1)
-    return [(start, min(start + step, n_rows)) for start in range(0, n_rows, step)]
-
-
-# --- prices under metrics ----------------------------------------------------------------------
-
-
-@dataclass(frozen=True, eq=False)
-class Problem:
-    """What does not change while labels, centres and metrics do.
-
-    Attributes
-    ----------
-    X : {ndarray, CSR matrix} of shape (n_samples, n_features)
-        Of unit variance along each feature.
-    weight : ndarray of shape (n_samples,)
-        Of the rows.
-    links : Links
-    link_weight : ndarray of shape (n_pairs,)
-        Penalty times weight of each pair.
-    n_clusters : int
-    n_metrics : int
-        `n_clusters`, or 1 where all clusters share one metric.
-    kind : type
-        Diagonal or Full.
-    far : {ndarray, CSR matrix} of shape (n_far, n_features)
-        Differences between rows far from each other, from which the longest is taken.
-    prior_mass : float
-        ν, the weight of the rows the prior stands for.
-    """
-
-    X: Matrix
-    weight: FloatArray
-    links: Links
-    link_weight: FloatArray
-    n_clusters: int
-    n_metrics: int
-    kind: type[Diagonal] | type[Full]
-    far: Matrix
-    prior_mass: float
-
-    def differences(self, which: Any) -> Matrix:
-        """Return x_i − x_j of some pairs."""
-        i, j = self.links.rows[self.links.pairs[which]].T
-        return self.X[i] - self.X[j]
-
-    def prices(self, metrics: Metrics) -> FloatArray:
-        """(n_pairs, n_metrics) price of each pair where it is broken."""
-        lengths = np.empty((len(self.links), self.n_metrics))
-        for start, stop in _blocks(len(lengths), 2 * _width(self.X)):
-            lengths[start:stop] = metrics.lengths(self.differences(slice(start, stop)))
-        short = np.maximum(metrics.lengths(self.far).max(axis=0) - lengths, 0.0)
-        price = np.where(self.links.sign[:, np.newaxis] > 0, lengths, short)
-        return price * self.link_weight[:, np.newaxis]
-
-
-def differences_of_far_rows(X: Matrix, sample_weight: FloatArray) -> Matrix:
-    """Differences between rows far from each other.
-
-    The first row is the one farthest from the mean, each next one the one farthest from those
-    before. Rows of weight 0 are left out.
-    """
-    mean = np.asarray(sample_weight @ X).reshape(1, -1) / sample_weight.sum()
-    norms = row_norms(X, squared=True)[:, np.newaxis]
-    rows: list[int] = []
-    nearest = euclidean_distances(X, mean, X_norm_squared=norms).ravel()
-    nearest[sample_weight == 0] = -np.inf
-    for _ in range(min(N_FAR, int(np.count_nonzero(sample_weight)))):
-        rows.append(int(nearest.argmax()))
-        distance = euclidean_distances(X, X[rows[-1:]], X_norm_squared=norms).ravel()
-        nearest = distance if len(rows) == 1 else np.minimum(nearest, distance)
-        nearest[sample_weight == 0] = -np.inf
-        nearest[rows] = -np.inf
-    i, j = np.triu_indices(len(rows), k=1)
-    far = X[rows]
-    # A single row has no pair but itself.
-    return far[i] - far[j] if len(i) else far - far
-
-
-def pose(
-    X: Matrix,
-    links: Links,
-    sample_weight: FloatArray,
-    *,
-    n_clusters: int,
-    metric: str,
-    shared: bool,
-    penalty: float,
-    regularization: float,
-) -> Problem:
-    """Collect what stays the same in all starts; parameters as in `MPCKMeans`."""
-    unit = float(sample_weight.sum()) / int(np.count_nonzero(sample_weight))
-    return Problem(
-        X=X,
-        weight=sample_weight,
-        links=links,
-        link_weight=penalty * unit * links.weight,
-        n_clusters=n_clusters,
-        n_metrics=1 if shared else n_clusters,
-        kind=KINDS[metric],
-        far=differences_of_far_rows(X, sample_weight),
-        prior_mass=regularization * unit,
-    )
-
-
-# --- the metrics -------------------------------------------------------------------------------
-
-
-class Terms(NamedTuple):
-    """What the objective is as a function of one metric A, labels and centres given.
-
-    ⟨A, scatter⟩ − mass · ln det A + Σ_n weight[n] · max(0, longest(A) − ‖broken[n]‖²_A)
-    """
-
-    scatter: FloatArray  # of the rows about their centres, the broken must-links and the prior
-    mass: float
-    broken: Matrix  # differences of the broken cannot-links
-    weight: FloatArray
-
-
-def terms_of(problem: Problem, labels: npt.NDArray[np.int32], centers: FloatArray) -> list[Terms]:
-    """Collect the terms of each metric."""
-    links, kind = problem.links, problem.kind
-    n_features = problem.X.shape[1]
-    ends = labels[links.rows][links.pairs]
-    broken = (ends[:, 0] == ends[:, 1]) != (links.sign > 0)
-    shared = problem.n_metrics == 1
-    prior = problem.prior_mass * kind.plain(1, n_features)[0]
-    terms = []
-    for h in range(problem.n_metrics):
-        inside = np.ones_like(ends, dtype=bool) if shared else ends == h
-        # Each end of a broken must-link pays half, at the price of its own cluster.
-        must = np.flatnonzero(broken & (links.sign > 0) & inside.any(axis=1))
-        half = problem.link_weight[must] * inside[must].sum(axis=1) / 2
-        cannot = np.flatnonzero(broken & (links.sign < 0) & inside.all(axis=1))
-        scatter = prior + kind.scatter(problem.differences(must), half)
-        mass = problem.prior_mass
-        for cluster in range(problem.n_clusters) if shared else (h,):
-            rows = np.flatnonzero(labels == cluster)
-            weight = problem.weight[rows]
-            scatter = scatter + _scatter_about(kind, problem.X[rows], centers[cluster], weight)
-            mass += float(weight.sum())
-        terms.append(Terms(scatter, mass, problem.differences(cannot), problem.link_weight[cannot]))
-    return terms
-
-
-def _scatter_about(
-    kind: type[Diagonal] | type[Full], X: Matrix, center: FloatArray, weight: FloatArray
-) -> FloatArray:
-    """Scatter of rows about a centre, in blocks; sparse rows are not written out."""
-    if sp.issparse(X):
-        # Σ w (x − c)² = Σ w x² − 2c Σ w x + c² Σ w
-        sums = np.asarray(weight @ X).ravel()
-        about = kind.scatter(X, weight) - 2 * center * sums + center**2 * weight.sum()
-        return np.maximum(about, 0.0)
-    total = np.zeros_like(kind.plain(1, X.shape[1])[0])
-    for start, stop in _blocks(*X.shape):
-        total += kind.scatter(X[start:stop] - center, weight[start:stop])
-    return total
-
-
-def value(problem: Problem, terms: Terms, matrix: FloatArray) -> float:
-    """The part of the objective that one metric decides."""
-    metric = problem.kind(matrix[np.newaxis])
-    total = float((matrix * terms.scatter).sum() - terms.mass * metric.log_det[0])
-    if len(terms.weight):
-        short = metric.lengths(problem.far).max() - metric.lengths(terms.broken)[:, 0]
-        total += float(terms.weight @ np.maximum(short, 0.0))
-    return total
-
-
-def total_value(problem: Problem, terms: list[Terms], metrics: Metrics) -> float:
-    """The objective, from the terms of every metric."""
-    return sum(value(problem, t, m) for t, m in zip(terms, metrics.matrices, strict=True))
-
-
-def step(problem: Problem, terms: Terms, matrix: FloatArray) -> FloatArray:
-    """Return the metric that minimises the objective, or one that does not raise it.
-
-    With no broken cannot-link the minimum is mass · scatter⁻¹. With some, the objective is convex
-    but not smooth, since the longest of the far differences depends on the metric: the minimum for
-    the one that is longest now gives the direction, and the step is halved until it does not raise
-    the objective.
-    """
-    metric = problem.kind(matrix[np.newaxis])
-    scatter = terms.scatter
-    if len(terms.weight):
-        far = metric.lengths(problem.far)[:, 0]
-        longest = problem.far[[int(far.argmax())]]
-        active = metric.lengths(terms.broken)[:, 0] < far.max()
-        weight = terms.weight[active]
-        scatter = scatter + problem.kind.scatter(longest, np.array([weight.sum()]))
-        scatter = scatter - problem.kind.scatter(terms.broken[active], weight)
-    # Broken cannot-links may take out more than there is. What the prior puts in always stays.
-    target = terms.mass * problem.kind.inverse(scatter, problem.prior_mass)
-    before = value(problem, terms, matrix)
-    for halvings in range(MAX_HALVINGS + 1):
-        tried = matrix + (target - matrix) / 2**halvings
-        if value(problem, terms, tried) <= before:
-            return tried
-    return matrix
-
-
-def first_matrices(problem: Problem, number: int) -> FloatArray:
-    """Return the metrics of start `number`: plain, or every other time as must-links suggest.
-
-    From plain distances clusters along features that do not matter are never left again: the
-    metric that fits them makes them fit. With w δδᵀ/2 as the scatter of each must-linked pair, the
-    metric sees what varies inside clusters before there are any.
-    """
-    plain = problem.kind.plain(problem.n_metrics, problem.X.shape[1])
-    must = np.flatnonzero(problem.links.sign > 0)
-    if number % 2 == 0 or not len(must):
-        return plain
-    weight = problem.links.weight[must]
-    scatter = plain[0] + problem.kind.scatter(problem.differences(must), weight / 2)
-    matrix = (1.0 + weight.sum()) * problem.kind.inverse(scatter, 1.0)
-    return np.tile(matrix, (problem.n_metrics, *[1] * matrix.ndim))
-
-
-# --- the algorithm -----------------------------------------------------------------------------
 
 
 def mpckmeans(
@@ -484,10 +78,9 @@ def mpckmeans(
     centers = centers_init.astype(np.float64)
     metrics = problem.kind(matrices_init)
     labels = np.full(X.shape[0], -1, dtype=np.int32)
-    history: list[Round] = []
-    converged = False
+    rounds = Rounds(Round, on_round)
+    objective, converged = np.inf, False
     for _ in range(max_iter):
-        began = time.perf_counter()
         assigned = assign(problem, metrics, centers, labels)
         n_changed = assigned.n_changed + _refill(problem, metrics, assigned, labels)
         mass = np.bincount(labels, weights=weight, minlength=problem.n_clusters)
@@ -496,27 +89,17 @@ def mpckmeans(
         after_centers = total_value(problem, terms, metrics)
         matrices = [step(problem, t, m) for t, m in zip(terms, metrics.matrices, strict=True)]
         metrics = problem.kind(np.array(matrices))
-        record = Round(
-            objective=total_value(problem, terms, metrics),
-            after_assignment=assigned.objective,
-            after_centers=after_centers,
-            n_violated=assigned.n_broken,
-            n_changed=n_changed,
-            seconds=time.perf_counter() - began,
-        )
-        history.append(record)
-        if on_round is not None:
-            on_round(record)
-        fell = history[-2].objective - record.objective if len(history) > 1 else np.inf
+        before, objective = objective, total_value(problem, terms, metrics)
+        rounds.note(objective, assigned.objective, after_centers, assigned.n_broken, n_changed)
+        fell = before - objective
         converged = n_changed == 0 or fell <= tol * weight.sum()
         if converged:
             break
-    objective = history[-1].objective
-    if history[-1].n_changed:
+    if n_changed:
         # So that labels agree with the centres and metrics returned.
         objective = assign(problem, metrics, centers, labels).objective
     inertia = _inertia(problem, metrics, labels, centers)
-    return Run(labels, centers, metrics.matrices, inertia, objective, converged, history)
+    return Run(labels, centers, metrics.matrices, inertia, objective, converged, rounds.history)
 
 
 class Assigned(NamedTuple):
@@ -583,14 +166,11 @@ def _inertia(
     problem: Problem, metrics: Metrics, labels: npt.NDArray[np.int32], centers: FloatArray
 ) -> float:
     total = 0.0
-    for start, stop in _blocks(len(labels), max(_width(problem.X), len(centers))):
+    for start, stop in blocks(len(labels), max(width(problem.X), len(centers))):
         squared = metrics.squared(problem.X[start:stop], centers)
         own = squared[np.arange(stop - start), labels[start:stop]]
         total += float(own @ problem.weight[start:stop])
     return total
-
-
-# --- the estimator -----------------------------------------------------------------------------
 
 
 class MPCKMeans(CentersMixin):
@@ -837,8 +417,11 @@ class MPCKMeans(CentersMixin):
             regularization=self.regularization,
         )
         is_drawn = isinstance(self.init, str) or callable(self.init)
+        n = n_starts(self.init, self.n_init)
+        seeds = random_state.randint(2**31 - 1, size=n)
 
-        def start(generator: np.random.RandomState, number: int, on_round: Any) -> Run:
+        def start(number: int, on_round: Any) -> Run:
+            generator = np.random.RandomState(seeds[number])
             centers = start_centers(
                 data.X, links, self.n_clusters, self.init, weight, generator, number, data.mean
             )
@@ -851,8 +434,14 @@ class MPCKMeans(CentersMixin):
                 on_round=on_round,
             )
 
-        best = best_of_starts(self, start, random_state, self.n_init)
-        warn_if_degenerate(best.labels, self.n_clusters)
+        best = best_of_starts(
+            start,
+            n,
+            lambda run: (run.objective,),
+            what=type(self).__name__,
+            verbose=self.verbose,
+        )
+        warn_if_degenerate(best.labels, self.n_clusters, "Lower n_clusters or the penalty.")
         self.labels_ = best.labels
         self.cluster_centers_ = (best.centers * data.scale + data.mean).astype(X.dtype)
         metrics = best.metrics / data.scale
@@ -893,7 +482,7 @@ class MPCKMeans(CentersMixin):
         X = self._check_new_rows(X)
         metrics, X, centers = self._measure(X)
         distances = np.empty((X.shape[0], len(centers)), dtype=self.cluster_centers_.dtype)
-        for start, stop in _blocks(X.shape[0], max(_width(X), len(centers))):
+        for start, stop in blocks(X.shape[0], max(width(X), len(centers))):
             squared = metrics.squared(X[start:stop].astype(np.float64, copy=False), centers)
             distances[start:stop] = np.sqrt(squared)
         return distances

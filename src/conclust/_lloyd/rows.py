@@ -1,0 +1,77 @@
+"""The seam between k-means and its data: loops see rows only through these verbs.
+
+Another source of rows (blocks of a file, parts on other machines) is one more class with them, and
+no loop changes.
+"""
+
+from typing import Any, Protocol, Self
+
+import numpy as np
+
+from conclust._lloyd.sweep import Assigned, NearestCenters
+
+
+class Rows(Protocol):
+    """Rows and their nearest centres, again and again; see `NearestCenters` for what each is.
+
+    A context manager. One iteration is `sweep`, `add` for the rows the caller places, `means`.
+    """
+
+    labels: np.ndarray
+    nearest: np.ndarray
+    second: np.ndarray
+    gap: np.ndarray
+    distances: np.ndarray
+
+    def __enter__(self) -> Self: ...
+    def __exit__(self, *exception: object) -> None: ...
+    def forget(self) -> None: ...
+    def sweep(self, centers: np.ndarray) -> Assigned: ...
+    def add(self, placed: np.ndarray, centers: np.ndarray) -> Assigned: ...
+    def move(self, i: int, cluster: int) -> None: ...
+    def means(self, centers: np.ndarray, *, refill: bool = True) -> np.ndarray: ...
+    def inertia(self, centers: np.ndarray) -> float: ...
+    def distances_to_own(self, centers: np.ndarray) -> np.ndarray: ...
+    def row(self, i: int) -> np.ndarray: ...
+    @property
+    def total_norm(self) -> float: ...
+    @property
+    def n_free_changed(self) -> int: ...
+    @property
+    def all_filled(self) -> bool: ...
+    @property
+    def is_small(self) -> bool: ...
+    def iterate(self, *arguments: Any) -> Any: ...
+
+
+def open_rows(
+    X: Any,
+    n_clusters: int,
+    *,
+    sample_weight: np.ndarray | None = None,
+    kept: np.ndarray | None = None,
+    all_distances: bool = False,
+    n_threads: int | None = None,
+) -> Rows:
+    """Make the rows of X ready for k-means.
+
+    Parameters
+    ----------
+    X : {ndarray, CSR matrix} of shape (n_samples, n_features), or source of rows
+        A source has `shape`, `dtype` and a method ``open_rows`` that takes the other arguments.
+    n_clusters : int
+    sample_weight, kept, all_distances, n_threads
+        As in `NearestCenters`.
+
+    Returns
+    -------
+    Rows
+    """
+    opened = X.open_rows if hasattr(X, "open_rows") else lambda *a, **k: NearestCenters(X, *a, **k)
+    return opened(
+        int(n_clusters),
+        sample_weight=sample_weight,
+        kept=kept,
+        all_distances=all_distances,
+        n_threads=n_threads,
+    )
