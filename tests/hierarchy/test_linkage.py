@@ -102,6 +102,15 @@ def test_the_merges_when_classes_overlap(seed):
     assert merges_of(model.children_) == [sorted([a, b]) for a, b, _ in expected]
 
 
+def test_what_was_refused_is_allowed_once_the_reason_is_gone():
+    # 2 is refused to 4 because of 0. Then 0 joins 4, no statement names the two any more, and 1
+    # joins them: now 2 may follow (it did not, and the merging got stuck).
+    X = [[-1.0], [-1.8], [0.9], [100.0], [0.0]]
+    known = Constraints(relative=[(0, 4, 2), (0, 4, 1), (1, 2, 3)])
+    model = ReCon(n_clusters=None).fit(X, constraints=known)
+    assert model.children_.tolist() == [[0, 4], [1, 5], [2, 6], [3, 7]]
+
+
 @settings(max_examples=40)
 @given(seed=st.integers(0, 10**6), n=st.integers(4, 10))
 def test_cannot_links_come_last(seed, n):

@@ -25,7 +25,7 @@ MANY = 32
 N_NEAREST = 6  # remembered by each cluster
 FIRST_LIST = 1024
 pair_key, slot_of, refuse = live_tree.pair_key, live_tree.slot_of, live_tree.refuse
-roomy, is_outside = live_tree.roomy, live_tree.is_outside
+roomy = live_tree.roomy
 LIVE, WITNESS = live_tree.LIVE, live_tree.WITNESS
 
 
@@ -144,7 +144,7 @@ def join_links(links, link_head, x, y):
 
 
 @jit
-def allowed(leaf_of, no, no_head, node, leaf, row, free, clock, work, refused, s, j):
+def allowed(leaf_of, sample_of, no, no_head, node, leaf, row, free, clock, work, refused, s, j):
     """Whether the triplets let clusters s (stamped) and j merge; free clusters always may."""
     x, y = leaf_of[s], leaf_of[j]
     if x < 0 or y < 0 or leaf[x, LIVE] == 0 or leaf[y, LIVE] == 0:
@@ -152,9 +152,10 @@ def allowed(leaf_of, no, no_head, node, leaf, row, free, clock, work, refused, s
     if may_merge(node, leaf, row, free, clock, work, refused, x, y):
         return True
     if clock[WITNESS] >= 0:
-        refuse(refused, clock, pair_key(s, j), clock[WITNESS])
-        note(no, no_head, s, j, clock[WITNESS])
-        note(no, no_head, j, s, clock[WITNESS])
+        witness = sample_of[clock[WITNESS]]
+        refuse(refused, clock, pair_key(s, j), witness)
+        note(no, no_head, s, j, witness)
+        note(no, no_head, j, s, witness)
     return False
 
 
@@ -168,18 +169,16 @@ def note(no, no_head, s, j, witness):
 
 
 @jit
-def inherit(no, no_head, home, leaf_of, leaf, refused, clock, x, y):
+def inherit(no, no_head, home, refused, clock, x, y):
     """What cluster x was refused is refused to y, which it has joined."""
     entry = no_head[x]
     no_head[x] = -1
     while entry >= 0:
         after = no[entry, 2]
         z, witness = find(home, no[entry, 0]), no[entry, 1]
-        if z != y and is_outside(leaf, witness, leaf_of[y], leaf_of[z]):
+        if z != y and is_outside(home, witness, y, z):
             key = pair_key(y, z)
-            at = slot_of(refused, key)
-            known = refused[at, 0] == key
-            if not (known and is_outside(leaf, refused[at, 1], leaf_of[y], leaf_of[z])):
+            if not still_refused(refused, home, key, y, z):
                 refuse(refused, clock, key, witness)
                 no[entry, 2] = no_head[y]
                 no_head[y] = entry
@@ -187,9 +186,20 @@ def inherit(no, no_head, home, leaf_of, leaf, refused, clock, x, y):
 
 
 @jit
-def still_refused(refused, leaf, key, x, y):
+def is_outside(home, witness, x, y):
+    """Whether a witness is in neither of the clusters x and y, which are then still refused.
+
+    A witness is a sample, and `home` knows where it is now: a leaf of the live tree would not do,
+    because clusters that no triplet names any more merge without the tree being told.
+    """
+    now_in = find(home, witness)
+    return now_in not in (x, y)
+
+
+@jit
+def still_refused(refused, home, key, x, y):
     at = slot_of(refused, key)
-    return refused[at, 0] == key and is_outside(leaf, refused[at, 1], x, y)
+    return refused[at, 0] == key and is_outside(home, refused[at, 1], x, y)
 
 
 @jit
@@ -248,6 +258,7 @@ def search(
     s,
     alive,
     ident,
+    home,
     leaf_of,
     n_no,
     node,
@@ -293,7 +304,7 @@ def search(
                 continue
             if n_no[s] > 0 and n_no[j] > 0:
                 key = pair_key(s, j)
-                if still_refused(refused, leaf, key, leaf_of[s], leaf_of[j]):
+                if still_refused(refused, home, key, s, j):
                     continue
         at, to = (s, j) if after else (j, s)
         offer(best, nearest, count, bound, at, distance[k], to, ident[to])
@@ -307,6 +318,7 @@ def agglomerate(
     linkage,
     forced,
     leaf_of,
+    sample_of,
     node,
     leaf,
     row,
@@ -328,6 +340,7 @@ def agglomerate(
     linkage              int       in
     forced        (f, 2) int64     in       samples whose clusters are merged first, in this order
     leaf_of       (n,)   int64     in/out   leaf of the live tree for each cluster, -1 for none
+    sample_of     (l,)   int64     in       a sample of each leaf at the start
     node … refused                 in/out   the live tree, see :mod:`conclust._kernels.live_tree`
     links         (c, 4) int64     in/out   cannot-links: two clusters, and the next link of each
     link_weight   (c,)   float64   in       prices, each above any distance
@@ -376,7 +389,19 @@ def agglomerate(
                 if leaf_of[x] >= 0:
                     stamp(node, leaf, clock, leaf_of[x])
                 fits = allowed(
-                    leaf_of, no, no_head, node, leaf, row, free, clock, work, refused, x, y
+                    leaf_of,
+                    sample_of,
+                    no,
+                    no_head,
+                    node,
+                    leaf,
+                    row,
+                    free,
+                    clock,
+                    work,
+                    refused,
+                    x,
+                    y,
                 )
                 if not fits:
                     n_no[x] += 1
@@ -407,7 +432,7 @@ def agglomerate(
             elif a >= 0 and leaf[a, LIVE] > 0:
                 leaf_of[y] = a
             refused = roomy(refused, clock, alive, n_no[x])
-            inherit(no, no_head, home, leaf_of, leaf, refused, clock, x, y)
+            inherit(no, no_head, home, refused, clock, x, y)
             n_no[y] += n_no[x]
             lowest[x] = np.inf
             n_done += 1
@@ -434,6 +459,7 @@ def agglomerate(
             s,
             alive,
             ident,
+            home,
             leaf_of,
             n_no,
             node,

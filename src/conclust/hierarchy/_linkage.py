@@ -176,6 +176,7 @@ def _run(
         code,
         forced,
         leaf_of,
+        named,
         node,
         leaf,
         row,
