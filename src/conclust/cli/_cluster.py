@@ -10,11 +10,13 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
+from conclust._declare import Method, methods, why_not
 from conclust.cli._errors import BadInput, about
-from conclust.cli._methods import METHODS, Method, available, why_not
 from conclust.cli._options import (
     PATH,
     ClusterCount,
+    MethodName,
+    TableOptions,
     common_options,
     on_terminal,
     output_folder,
@@ -68,7 +70,7 @@ N_BROKEN = 10  # broken statements printed; all are in the report
 )
 @click.option(
     "--method",
-    type=click.Choice(["auto", *METHODS]),
+    type=MethodName("auto"),
     default="auto",
     show_default=True,
     help="How; `conclust compare` helps to choose.",
@@ -96,11 +98,7 @@ def command(
     output: Path | None,
     projection: str,
     model: bool | None,
-    id_col: str | None,
-    columns: list[str] | None,
-    text_col: list[str] | None,
-    standardize: bool,
-    separator: str | None,
+    options: TableOptions,
     seed: int,
     as_json: bool,
 ) -> None:
@@ -118,15 +116,7 @@ def command(
     given = settings_of(settings)
     if model:
         require_skops()
-    job = read_job(
-        data,
-        links,
-        id_col=id_col,
-        columns=columns,
-        text_col=text_col,
-        standardize=standardize,
-        separator=separator,
-    )
+    job = read_job(data, links, options)
     say(f"{data.name}: {len(job.table):,} rows, {job.X.shape[1]:,} features.", quiet=as_json)
     for note in job.notes:
         say(f"  {note}", quiet=as_json)
@@ -157,11 +147,11 @@ def run(
 
     X, constraints = job.X, job.constraints
     curve = None
-    asked = METHODS.get(method_name)
+    asked = methods().get(method_name)
     if asked is not None:
         reason = why_not(asked, constraints, 0)  # asked for: size is the user's decision
         if reason is not None:
-            others = ", ".join(available())
+            others = ", ".join(methods())
             raise BadInput(f"--method {method_name}: {reason}. Methods: auto, {others}.")
     if n_clusters == "auto":
         with working("looking for the number of clusters"):

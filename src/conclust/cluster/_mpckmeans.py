@@ -14,6 +14,7 @@ from sklearn.utils import check_random_state
 from sklearn.utils.extmath import row_norms
 
 from conclust._arrays import FloatArray, IntArray, Matrix
+from conclust._declare import PAIRS, Named, Takes
 from conclust._kernels.place_soft import broken_price
 from conclust._lloyd.best import best_of_starts, warn_if_degenerate
 from conclust._lloyd.start import means_of, start_centers
@@ -750,6 +751,14 @@ class MPCKMeans(CentersMixin):
     >>> bool(model.metrics_[0, 0] > 10 * model.metrics_[0, 1])
     True
     """
+
+    _takes: ClassVar[Takes] = Takes(
+        PAIRS,
+        how="soft, learns the metric",
+        when="features differ in relevance",
+        weights="weights",
+        names=(Named("mpckmeans", "weighs statements and learns which features matter"),),
+    )
 
     _parameter_constraints: ClassVar[dict[str, list[Any]]] = {
         "n_clusters": [Interval(Integral, 1, None, closed="left")],

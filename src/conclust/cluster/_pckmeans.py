@@ -13,6 +13,7 @@ from sklearn.utils import check_random_state
 from sklearn.utils.extmath import row_norms
 
 from conclust._arrays import FloatArray, Matrix
+from conclust._declare import PAIRS, Named, Takes
 from conclust._kernels.place_soft import broken_price
 from conclust._lloyd.best import best_of_starts, warn_if_degenerate
 from conclust._lloyd.start import centred, means_of, start_centers
@@ -311,6 +312,14 @@ class PCKMeans(CentersMixin):
     >>> model.report_
     ConstraintReport(2 of 2 kept: 1 of 1 must-link, 1 of 1 cannot-link)
     """
+
+    _takes: ClassVar[Takes] = Takes(
+        PAIRS,
+        how="soft",
+        when="some statements may be wrong",
+        weights="weights",
+        names=(Named("pckmeans", "weighs statements against distances"),),
+    )
 
     _parameter_constraints: ClassVar[dict[str, list[Any]]] = {
         "n_clusters": [Interval(Integral, 1, None, closed="left")],

@@ -17,6 +17,7 @@ from sklearn.utils import check_random_state
 
 from conclust._any_clusterer import labels_from
 from conclust._arrays import Matrix
+from conclust._declare import PAIRS, Named, Takes
 from conclust._progress import progress
 from conclust._sklearn import HasMethods, Interval, StrOptions, fit_context
 from conclust._validation import check_inputs
@@ -296,6 +297,14 @@ class SpectralLearning(ClusterMixin, BaseEstimator):
     True
     """
 
+    _takes: ClassVar[Takes] = Takes(
+        PAIRS,
+        how="edits the affinity",
+        when="clusters of any shape; any clusterer on the embedding",
+        square=True,
+        names=(Named("spectral", "a graph edited by statements"),),
+    )
+
     _parameter_constraints: ClassVar[dict[str, list[Any]]] = {
         "n_clusters": [Interval(Integral, 1, None, closed="left")],
         "estimator": [HasMethods("fit_predict"), None],
@@ -396,7 +405,7 @@ class SpectralLearning(ClusterMixin, BaseEstimator):
 
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()
-        tags.input_tags.sparse = True
+        tags.input_tags.sparse = self._takes.sparse
         tags.input_tags.pairwise = self.affinity == "precomputed"
         return tags
 
