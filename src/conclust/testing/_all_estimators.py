@@ -26,7 +26,7 @@ def all_estimators() -> list[tuple[str, Any]]:
     >>> [name for name, _ in all_estimators()][:3]
     ['BoostCluster', 'BoostedConstrainedKMeans', 'COPKMeans']
     """
-    found = {}
+    found: dict[str, Any] = {}
     for module in pkgutil.walk_packages(conclust.__path__, "conclust."):
         if {"cli", "testing", "__main__"} & set(module.name.split(".")):
             continue
