@@ -2,7 +2,7 @@
 
 from collections.abc import Callable
 from itertools import product
-from typing import Literal
+from typing import Any, Literal
 
 import numpy as np
 
@@ -148,15 +148,15 @@ def _combinations(n_values: tuple[int, ...]) -> np.ndarray:
     return np.array(list(product(*(range(1, n + 1) for n in n_values))), dtype=np.float64)
 
 
-def _first_monk(a1, a2, a3, a4, a5, a6):
+def _first_monk(a1: Any, a2: Any, a3: Any, a4: Any, a5: Any, a6: Any) -> Any:
     return (a1 == a2) | (a5 == 1)
 
 
-def _second_monk(*attributes):
+def _second_monk(*attributes: Any) -> Any:
     return sum(attribute == 1 for attribute in attributes) == 2
 
 
-def _third_monk(a1, a2, a3, a4, a5, a6):
+def _third_monk(a1: Any, a2: Any, a3: Any, a4: Any, a5: Any, a6: Any) -> Any:
     return ((a5 == 3) & (a4 == 1)) | ((a5 != 4) & (a2 != 3))
 
 
