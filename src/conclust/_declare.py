@@ -7,6 +7,7 @@ the tables of README and guide are made from it, so none of them can say somethi
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from functools import cache
+from types import MappingProxyType
 from typing import Any
 
 PAIRS = frozenset({"must-link", "cannot-link", "apart"})
@@ -130,20 +131,21 @@ def words_of(kinds: frozenset[str]) -> list[str]:
 
 
 @cache
-def estimators() -> dict[str, Any]:
+def estimators() -> Mapping[str, Any]:
     """Every public class that says what it takes, by name, in the order of `conclust`'s list."""
     import conclust
 
     public = {name: getattr(conclust, name) for name in conclust._HOMES}
-    return {
+    declared = {
         name: value
         for name, value in public.items()
         if isinstance(value, type) and "_takes" in vars(value)
     }
+    return MappingProxyType(declared)  # the next caller gets the same one
 
 
 @cache
-def methods() -> dict[str, Method]:
+def methods() -> Mapping[str, Method]:
     """Every method of the command line by name, and plain k-means to compare with."""
     from sklearn.cluster import KMeans
 
@@ -153,7 +155,8 @@ def methods() -> dict[str, Method]:
         for named in estimator._takes.names
     }
     plain = Named("kmeans", "no statements at all", {"n_init": 10})
-    return found | {plain.name: Method(plain, KMeans, Takes(frozenset(), "", ""))}
+    found[plain.name] = Method(plain, KMeans, Takes(frozenset(), "", ""))
+    return MappingProxyType(found)
 
 
 def method(name: str) -> Method:
