@@ -1,7 +1,9 @@
 """Every estimator against scikit-learn's checks and our own."""
 
+import numpy as np
 import pytest
 from sklearn.cluster import KMeans
+from sklearn.datasets import make_blobs
 from sklearn.utils import get_tags
 from sklearn.utils.estimator_checks import parametrize_with_checks
 
@@ -12,6 +14,7 @@ from conclust import (
     ConstrainedGaussianMixture,
     ConstrainedKMeans,
     ConstrainedKMeansEnsemble,
+    Constraints,
     COPKMeans,
     CoTraining,
     DistBoost,
@@ -24,6 +27,7 @@ from conclust import (
     SpectralLearning,
     TrustEnsemble,
     _declare,
+    sample_constraints,
 )
 from conclust.testing import EstimatorCase, all_estimators, estimator_checks, transformer_checks
 
@@ -127,3 +131,27 @@ def test_an_estimator_that_is_written_is_found(monkeypatch):
 @pytest.mark.parametrize("case", CASES + LEARNERS, ids=str)
 def test_tags_are_what_the_class_declares(case):
     assert get_tags(case.estimator).input_tags.sparse == case.estimator._takes.sparse
+
+
+# Parameters may switch weights off, so one case of each class.
+ONE_OF_EACH = {type(case.estimator): case for case in reversed(CASES + LEARNERS)}.values()
+
+
+@pytest.mark.parametrize("case", ONE_OF_EACH, ids=str)
+def test_weights_of_statements_count_where_the_class_says_so(case):
+    rng = np.random.RandomState(0)
+    X, y = make_blobs(90, centers=3, n_features=3, cluster_std=4.0, random_state=1)
+    takes = case.estimator._takes
+    noise = 0.0 if takes.hard else 0.2
+    numbers = {"n_relative": 60} if case.relative else {"n_pairs": 60}
+
+    def answer(known):
+        fitted = case.fresh().fit(X, constraints=known)
+        return fitted.labels_ if hasattr(fitted, "labels_") else fitted.transform(X)
+
+    def changes(seed):
+        known = sample_constraints(y, **numbers, noise=noise, random_state=seed)
+        weighted = known.to_frame().assign(weight=rng.exponential(3, len(known)) + 0.05)
+        return not np.array_equal(answer(known), answer(Constraints.from_frame(weighted)))
+
+    assert any(changes(seed) for seed in range(4)) == bool(takes.weights)

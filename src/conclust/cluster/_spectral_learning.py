@@ -301,6 +301,7 @@ class SpectralLearning(ClusterMixin, BaseEstimator):
         PAIRS,
         how="edits the affinity",
         when="clusters of any shape; any clusterer on the embedding",
+        weights="weights",
         square=True,
         names=(Named("spectral", "a graph edited by statements"),),
     )

@@ -118,6 +118,7 @@ class ReCon(ClusterMixin, BaseEstimator):
         PAIRS | RELATIVE,
         how="hard for relative and must-links",
         when='"a and b are closer than c"; a hierarchy, a taxonomy',
+        weights="weights",
         sparse=False,
         names=(Named("recon", "a tree that keeps relative statements"),),
     )
