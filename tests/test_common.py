@@ -1,5 +1,7 @@
 """Every estimator against scikit-learn's checks and our own."""
 
+import tracemalloc
+
 import numpy as np
 import pytest
 from sklearn.cluster import KMeans
@@ -155,3 +157,20 @@ def test_weights_of_statements_count_where_the_class_says_so(case):
         return not np.array_equal(answer(known), answer(Constraints.from_frame(weighted)))
 
     assert any(changes(seed) for seed in range(4)) == bool(takes.weights)
+
+
+@pytest.mark.parametrize("case", ONE_OF_EACH, ids=str)
+def test_an_array_of_n_by_n_is_held_where_the_class_says_so(case):
+    n = 1500
+    X, y = make_blobs(n, centers=3, n_features=3, random_state=1)
+    numbers = {"n_relative": 40} if case.relative else {"n_pairs": 40}
+    known = sample_constraints(y, **numbers, random_state=0)
+    estimator = case.fresh(n_init=1)
+    estimator.fit(X[:300], constraints=sample_constraints(y[:300], **numbers))  # compile
+    tracemalloc.start()
+    try:
+        estimator.fit(X, constraints=known)
+        peak = tracemalloc.get_traced_memory()[1]
+    finally:
+        tracemalloc.stop()
+    assert (peak > 8 * n**2) == case.estimator._takes.square

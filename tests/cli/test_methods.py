@@ -61,8 +61,8 @@ def test_what_a_method_cannot_do_is_said():
     pairs, triplets = Constraints([(0, 1)]), Constraints(relative=[(0, 1, 2)])
     assert why_not(method("pckmeans"), pairs, 10) is None
     assert "no relative statements" in why_not(method("pckmeans"), triplets, 10)
-    assert why_not(method("spectral"), pairs, 5_000) is None
-    assert "100,000" in why_not(method("spectral"), pairs, 100_000)
+    assert why_not(method("sskk"), pairs, 5_000) is None
+    assert "100,000" in why_not(method("sskk"), pairs, 100_000)
     assert "two tables" in why_not(method("cotraining"), pairs, 10)
 
 

@@ -141,7 +141,7 @@ def test_examples_in_help_keep_their_lines():
     assert "  conclust check --constraints links.csv" in lines
 
 
-def test_methods_are_listed_when_asked_for_only():
+def test_help_lists_the_methods():
     listed = "|".join(methods())
     assert f"--method [auto|{listed}]" in run("cluster", "--help").stdout
     assert f"--method [{listed}]" in run("compare", "--help").stdout

@@ -302,7 +302,6 @@ class SpectralLearning(ClusterMixin, BaseEstimator):
         how="edits the affinity",
         when="clusters of any shape; any clusterer on the embedding",
         weights="weights",
-        square=True,
         names=(Named("spectral", "a graph edited by statements"),),
     )
 
