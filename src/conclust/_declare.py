@@ -10,8 +10,9 @@ from functools import cache
 from types import MappingProxyType
 from typing import Any
 
-PAIRS = frozenset({"must-link", "cannot-link", "apart"})
-RELATIVE = frozenset({"relative"})
+KINDS = ("must-link", "cannot-link", "apart", "relative")
+PAIRS = frozenset(KINDS[:3])
+RELATIVE = frozenset(KINDS[3:])
 
 # Rows up to which a method that holds an n × n array is tried unasked: 8 n² = 200 MB.
 MAX_ROWS_SQUARE = 5_000
@@ -127,7 +128,7 @@ def why_not(method: Method, constraints: Any, n_samples: int) -> str | None:
 
 def words_of(kinds: frozenset[str]) -> list[str]:
     """Kinds as the tables name them; groups kept apart are cannot-links of several rows."""
-    return [kind for kind in ("must-link", "cannot-link", "relative") if kind in kinds]
+    return [kind for kind in KINDS if kind in kinds and kind != "apart"]
 
 
 @cache

@@ -6,7 +6,7 @@ from typing import Any
 import numpy as np
 import scipy.sparse as sp
 
-from conclust._declare import users_of, words_of
+from conclust._declare import KINDS, users_of, words_of
 from conclust._sklearn import check_sample_weight, validate_data
 from conclust.constraints import Constraints
 from conclust.exceptions import ConstraintsIgnoredWarning
@@ -61,7 +61,7 @@ def warn_of_ignored(estimator: Any, constraints: Constraints) -> None:
     """Say how many statements are of a kind the class does not use, and who does."""
     takes = estimator._takes
     kinds = constraints.kinds
-    ignored = [kind for kind in dict.fromkeys(kinds.tolist()) if kind not in takes.kinds]
+    ignored = [kind for kind in KINDS if kind not in takes.kinds and kind in kinds]
     if ignored:
         users = ", ".join(users_of(frozenset(ignored), takes))
         warnings.warn(
