@@ -15,7 +15,7 @@ SOURCE = Path(conclust.__file__).parent
 # Names starting with an underscore are shared foundations.
 LAYERS = [
     ["__init__"],
-    ["exceptions", "_atomic", "_progress", "_kernels", "_arrays"],
+    ["exceptions", "_atomic", "_progress", "_kernels", "_arrays", "_declare"],
     ["_sklearn", "_persist", "_pairs"],
     ["_threads", "_any_clusterer"],
     ["constraints"],

@@ -1,11 +1,16 @@
 """The door: what it mends and what it refuses."""
 
+import re
+
 import numpy as np
+import pytest
 import scipy.sparse as sp
 from sklearn.datasets import load_iris
 
-from conclust import COPKMeans, PCKMeans
-from conclust._validation import with_small_indices
+from conclust import Constraints, COPKMeans, PCKMeans, ReCon, RelativeMetric
+from conclust._declare import estimators
+from conclust._validation import check_inputs, check_new_rows, refuse_dask, with_small_indices
+from conclust.exceptions import ConstraintsIgnoredWarning
 
 X, _ = load_iris(return_X_y=True)
 
@@ -30,3 +35,59 @@ def test_indices_that_fit_32_bits_are_taken():
 def test_other_data_pass_untouched():
     for data in (X, sp.csr_matrix(X), sp.csc_matrix(X)):
         assert with_small_indices(data) is data
+
+
+@pytest.mark.parametrize("name", estimators())
+def test_the_door_does_what_the_class_declares(name):
+    # Check that rows and statements are refused or ignored by the declaration and nothing else.
+    estimator = estimators()[name]()
+    takes = estimator._takes
+    known = {
+        "must-link": Constraints([(0, 1)]),
+        "cannot-link": Constraints((), [(0, 1)]),
+        "apart": Constraints.from_groups(apart=[0, 0, 0]),
+        "relative": Constraints(relative=[(0, 1, 2)]),
+    }
+    for kind, statements in known.items():
+        if set(statements.kinds) <= takes.kinds:
+            check_inputs(estimator, X[:3], statements)
+        else:
+            with pytest.warns(ConstraintsIgnoredWarning, match=f"{kind} statements are ignored"):
+                check_inputs(estimator, X[:3], statements)
+    rows = sp.csr_array(X)
+    if takes.sparse:
+        assert sp.issparse(check_inputs(estimator, rows, None)[0])
+        assert sp.issparse(check_new_rows(estimator, rows, dtype=np.float64))
+    else:
+        for check in (
+            lambda: check_inputs(estimator, rows, None),
+            lambda: check_new_rows(estimator, rows, dtype=np.float64),
+        ):
+            with pytest.raises(TypeError, match="[Ss]parse"):
+                check()
+
+
+def test_the_warning_about_ignored_statements_names_who_uses_them():
+    both = Constraints([(0, 1)], [(0, 2)], [(0, 1, 2), (0, 1, 3)])
+    with pytest.warns(ConstraintsIgnoredWarning) as caught:
+        COPKMeans(2).fit(X, constraints=both)
+    assert str(caught[0].message) == (
+        "COPKMeans uses must-link and cannot-link statements only; the 2 relative statements are "
+        "ignored. They are used by ReCon."
+    )
+    assert caught[0].filename == __file__  # the line of the caller
+    with pytest.warns(
+        ConstraintsIgnoredWarning, match="the 2 must-link and cannot-link .* by ITML"
+    ):
+        RelativeMetric().fit(X, constraints=both)
+    ReCon(2).fit(X, constraints=both)
+
+
+def test_dask_collections_are_refused_with_the_way_out():
+    class Frame:
+        __module__ = "dask_expr._collection"
+
+    text = "would load into memory whole. If it fits there, pass X.compute()."
+    with pytest.raises(TypeError, match=re.escape(text)):
+        refuse_dask(Frame())
+    refuse_dask(X)

@@ -8,7 +8,8 @@ from typing import Any
 
 __version__ = "0.1.0.dev0"
 
-# Public name -> the subpackage it lives in.
+# Public name -> the subpackage it lives in. Estimators stand in the order of the tables of methods;
+# tests/test_common.py says when one that a subpackage holds is missing here.
 _HOMES = {
     "Constraints": "constraints",
     "Conflict": "constraints",
@@ -21,20 +22,20 @@ _HOMES = {
     "ConstrainedKMeans": "cluster",
     "PCKMeans": "cluster",
     "MPCKMeans": "cluster",
-    "GeneralizedKMeans": "cluster",
     "ConstrainedGaussianMixture": "cluster",
-    "SemiSupervisedKernelKMeans": "cluster",
-    "SpectralLearning": "cluster",
-    "BoostCluster": "ensemble",
-    "ReCon": "hierarchy",
+    "GeneralizedKMeans": "cluster",
     "BoostedConstrainedKMeans": "ensemble",
     "ConstrainedKMeansEnsemble": "ensemble",
     "TrustEnsemble": "ensemble",
     "CoTraining": "ensemble",
-    "consensus": "ensemble",
+    "BoostCluster": "ensemble",
+    "SpectralLearning": "cluster",
+    "SemiSupervisedKernelKMeans": "cluster",
+    "ReCon": "hierarchy",
     "ITML": "metric_learning",
-    "DistBoost": "metric_learning",
     "RelativeMetric": "metric_learning",
+    "DistBoost": "metric_learning",
+    "consensus": "ensemble",
     "ConstraintKFold": "model_selection",
     "OnConstraints": "model_selection",
     "constraint_satisfaction_scorer": "model_selection",

@@ -6,6 +6,7 @@ from typing import Any
 import numpy as np
 import scipy.sparse as sp
 
+from conclust._declare import KINDS, users_of, words_of
 from conclust._sklearn import check_sample_weight, validate_data
 from conclust.constraints import Constraints
 from conclust.exceptions import ConstraintsIgnoredWarning
@@ -17,22 +18,18 @@ def check_inputs(
     constraints: Any,
     *,
     n_clusters: int | None = None,
-    relative: bool = False,
-    accept_sparse: str | bool = "csr",
 ) -> tuple[Any, Constraints]:
     """Bring the arguments of `fit` to their normal forms.
 
     Parameters
     ----------
     estimator : estimator
-        Gets `n_features_in_` and `feature_names_in_`.
+        Its class says with `_takes` whether sparse rows are refused and which statements ignored,
+        with a warning; gets `n_features_in_` and `feature_names_in_`.
     X : array-like, sparse matrix or data frame of shape (n_samples, n_features)
     constraints : Constraints or None
     n_clusters : int, default=None
         Checked against the number of rows when given.
-    relative : bool, default=False
-        Whether the method uses relative statements; if not, a warning says they are ignored.
-    accept_sparse : str or bool, default="csr"
 
     Returns
     -------
@@ -45,7 +42,7 @@ def check_inputs(
     X = validate_data(
         estimator,
         with_small_indices(X),
-        accept_sparse=accept_sparse,
+        accept_sparse="csr" if estimator._takes.sparse else False,
         dtype=[np.float64, np.float32],
         order="C",
         accept_large_sparse=False,
@@ -56,24 +53,34 @@ def check_inputs(
             "there cannot be more clusters than rows."
         )
     constraints = as_constraints(constraints, X.shape[0])
-    if not relative and len(constraints.relative):
-        warnings.warn(
-            f"{type(estimator).__name__} uses must-links and cannot-links only; the "
-            f"{len(constraints.relative)} relative statements are ignored.",
-            ConstraintsIgnoredWarning,
-            stacklevel=4,
-        )
+    warn_of_ignored(estimator, constraints)
     return X, constraints
 
 
-def check_new_rows(estimator: Any, X: Any, *, dtype: Any, accept_sparse: str | bool = "csr") -> Any:
+def warn_of_ignored(estimator: Any, constraints: Constraints) -> None:
+    """Say how many statements are of a kind the class does not use, and who does."""
+    takes = estimator._takes
+    kinds = constraints.kinds
+    ignored = [kind for kind in KINDS if kind not in takes.kinds and kind in kinds]
+    if ignored:
+        users = ", ".join(users_of(frozenset(ignored), takes))
+        warnings.warn(
+            f"{type(estimator).__name__} uses {' and '.join(words_of(takes.kinds))} statements "
+            f"only; the {np.isin(kinds, ignored).sum()} {' and '.join(ignored)} statements are "
+            "ignored." + (f" They are used by {users}." if users else ""),
+            ConstraintsIgnoredWarning,
+            stacklevel=5,  # the caller of `fit`, over check_inputs and scikit-learn's wrapper
+        )
+
+
+def check_new_rows(estimator: Any, X: Any, *, dtype: Any) -> Any:
     """Check the rows given to `predict` or `transform` against those of `fit`."""
     refuse_dask(X)
     return validate_data(
         estimator,
         with_small_indices(X),
         reset=False,
-        accept_sparse=accept_sparse,
+        accept_sparse="csr" if estimator._takes.sparse else False,
         dtype=dtype,
         order="C",
         accept_large_sparse=False,
@@ -113,6 +120,5 @@ def refuse_dask(X: Any) -> None:
     if type(X).__module__.split(".")[0] in {"dask", "dask_expr"}:
         raise TypeError(
             f"X is a {type(X).__module__.split('.')[0]} collection, which this estimator would "
-            "load into memory whole. Use the estimator of the same name in conclust.distributed, "
-            "or pass X.compute()."
+            "load into memory whole. If it fits there, pass X.compute()."
         )

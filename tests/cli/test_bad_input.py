@@ -213,13 +213,10 @@ def test_a_bad_parameter(cluster):
     assert_bad_input(cluster(None, *options, "--set", "n_clusters=4"), "use -k")
 
 
-def test_a_method_that_is_not_there_or_does_not_fit(cluster, monkeypatch):
-    from conclust.cli._methods import METHODS, PAIRS, Method
-
-    options = ("--id-col", "key", "-k", 3, "--method", "bckm")
-    monkeypatch.setitem(METHODS, "bckm", Method("bckm", "NotYetWritten", PAIRS, ""))
-    assert_bad_input(cluster(None, *options), "has no NotYetWritten", "pckmeans")
-    assert_bad_input(cluster(None, "--method", "nonsense"), "'nonsense'")
+def test_a_method_that_is_not_there_or_does_not_fit(cluster):
+    options = ("--id-col", "key", "-k", 3, "--method", "cotraining")
+    assert_bad_input(cluster(None, *options), "needs two tables", "pckmeans")
+    assert_bad_input(cluster(None, "--method", "nonsense"), "'nonsense'", "'pckmeans'")
     links = cluster.folder / "relative.csv"
     write(links, ["a", "b", "c", "type"], [["r00", "r01", "r10", "relative"]])
     result = cluster(None, "--id-col", "key", "-k", 3, "--method", "ckm", links=links)

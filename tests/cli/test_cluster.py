@@ -268,3 +268,34 @@ def test_only_whole_files_are_left_when_interrupted(blobs, monkeypatch):
     assert not list(out.glob("*.part"))
     assert not list(out.glob(".*"))
     assert "Traceback" not in result.output
+
+
+@pytest.mark.parametrize("method", ["auto", "pckmeans", "kmeans"])
+def test_conflicts_and_report_are_sought_once(blobs, monkeypatch, method):
+    # Check against the fit alone: besides it, one search, and a report only where it made none.
+    calls = {"conflicts": 0, "report": 0}
+
+    def counting(name):
+        real = getattr(conclust.Constraints, name)
+
+        def counted(*arguments, **named):
+            calls[name] += 1
+            return real(*arguments, **named)
+
+        monkeypatch.setattr(conclust.Constraints, name, counted)
+
+    counting("conflicts")
+    counting("report")
+    result = run("cluster", blobs.data, "--constraints", blobs.links, "--id-col", "key", "-k", 3,
+                 "--method", method, "-o", blobs.folder / "OUT", "--json")  # fmt: skip
+    told = json.loads(result.stdout)
+    there, calls["report"] = calls["report"], 0
+    assert calls["conflicts"] == 1
+    if method == "kmeans":
+        assert there == 1
+        return
+    frame = pd.read_csv(blobs.data)
+    known = conclust.read_constraints(blobs.links, ids=frame["key"])
+    model = getattr(conclust, told["class"])(3, random_state=0)
+    model.fit(frame[["x", "y"]].to_numpy(), constraints=known)
+    assert there == calls["report"]

@@ -3,7 +3,7 @@ import json
 import pytest
 
 import conclust
-from conclust.cli._methods import METHODS, available
+from conclust._declare import methods
 from tests.cli.conftest import assert_bad_input, read, run, write
 
 FAST = ["--method", "pckmeans", "--method", "cop-kmeans", "--method", "kmeans"]
@@ -26,7 +26,7 @@ def test_every_method_is_ranked_by_held_out_statements(many):
     assert result.exit_code == 0, result.output
     found = json.loads(result.stdout)
     ranking = found["ranking"]
-    wanted = {n for n, m in available().items() if m.kinds and not m.needs} | {"kmeans"}
+    wanted = {n for n, m in methods().items() if m.kinds and not m.takes.needs} | {"kmeans"}
     told = {row["method"] for row in ranking} | {row["method"] for row in found["skipped"]}
     assert wanted <= told
     scores = [row["score"] for row in ranking if row["score"] is not None]
@@ -83,9 +83,8 @@ def test_k_auto(many):
 
 
 def test_relative_statements_alone(blobs, monkeypatch):
-    import conclust.cli._methods as methods
-
-    monkeypatch.setattr(methods, "METHODS", {k: v for k, v in METHODS.items() if k != "recon"})
+    pairs = {name: method for name, method in methods().items() if name != "recon"}
+    monkeypatch.setattr("conclust.cli._compare.methods", lambda: pairs)
     write(
         blobs.links,
         ["a", "b", "c", "type"],

@@ -5,10 +5,10 @@ import pytest
 from sklearn.base import BaseEstimator, ClusterMixin
 
 import conclust
-from conclust import Constraints, sample_constraints
+from conclust import Constraints, _declare, sample_constraints
+from conclust._declare import PAIRS, Method, Named, Takes, estimators, method, methods, why_not
 from conclust.cli._choose import choose_method, choose_n_clusters, fewer_rows, folds, held_out
 from conclust.cli._errors import BadInput
-from conclust.cli._methods import METHODS, PAIRS, Method, available, why_not
 
 
 @pytest.fixture
@@ -18,46 +18,52 @@ def three():
     return np.array([[0, 0], [6, 0], [0, 6]])[y] + rng.normal(scale=0.7, size=(60, 2)), y
 
 
-@pytest.mark.parametrize("name", sorted(available()))
-def test_every_method_of_this_version_clusters(name, three):
-    method = METHODS[name]
-    if method.needs:
-        pytest.skip(f"{name} needs {method.needs}")
+@pytest.mark.parametrize("name", sorted(methods()))
+def test_every_method_clusters(name, three):
+    takes = method(name).takes
+    if takes.needs:
+        pytest.skip(f"{name} needs {takes.needs}")
     X, y = three
     known = sample_constraints(y, 30, random_state=0)
-    if "relative" in method.kinds:
+    if "relative" in takes.kinds:
         known = sample_constraints(y, n_relative=30, random_state=0)
-    estimator = method.make(3, seed=0)
-    estimator = estimator.fit(X, constraints=known) if method.kinds else estimator.fit(X)
+    estimator = method(name).make(3, seed=0)
+    estimator = estimator.fit(X, constraints=known) if takes.kinds else estimator.fit(X)
     assert len(estimator.labels_) == len(X)
     assert len(np.unique(estimator.labels_)) == 3
 
 
-def test_a_method_appears_when_its_class_does(monkeypatch):
-    class NotYetWritten(ClusterMixin, BaseEstimator):
-        def __init__(self, n_clusters=2, random_state=None):
-            self.n_clusters, self.random_state = n_clusters, random_state
+def test_names_are_given_once():
+    names = [named.name for each in estimators().values() for named in each._takes.names]
+    assert sorted([*names, "kmeans"]) == sorted(methods())
+    assert len(set(names)) == len(names)
 
-    method = Method("new", "NotYetWritten", PAIRS, "is new")
-    monkeypatch.setitem(METHODS, "new", method)
-    assert "new" not in available()
-    assert "has no NotYetWritten" in why_not(method, Constraints(), 10)
-    monkeypatch.setattr(conclust, "__all__", [*conclust.__all__, "NotYetWritten"])
-    monkeypatch.setattr(conclust, "NotYetWritten", NotYetWritten, raising=False)
-    assert "new" in available()
-    assert why_not(method, Constraints(), 10) is None
-    assert method.make(5, seed=3).get_params() == {"n_clusters": 5, "random_state": 3}
+
+def test_a_class_is_a_method_as_soon_as_it_says_so(monkeypatch):
+    class New(ClusterMixin, BaseEstimator):
+        _takes = Takes(PAIRS, "soft", "never", names=(Named("new", "is new", {"depth": 2}),))
+
+        def __init__(self, n_clusters=2, depth=1, random_state=None):
+            self.n_clusters, self.depth, self.random_state = n_clusters, depth, random_state
+
+    monkeypatch.setitem(conclust._HOMES, "New", "cluster")
+    monkeypatch.setattr(conclust, "New", New, raising=False)
+    for cached in (estimators, methods):
+        monkeypatch.setattr(_declare, cached.__name__, cached.__wrapped__)
+    new = _declare.method("new")
+    assert (new.class_name, new.about) == ("New", "is new")
+    assert new.make(5, seed=3).get_params() == {"n_clusters": 5, "depth": 2, "random_state": 3}
+    assert new.make(5, seed=3, depth=7).depth == 7
+    assert "New" in _declare.users_of(frozenset({"apart"}), New._takes)
 
 
 def test_what_a_method_cannot_do_is_said():
     pairs, triplets = Constraints([(0, 1)]), Constraints(relative=[(0, 1, 2)])
-    assert why_not(METHODS["pckmeans"], pairs, 10) is None
-    assert "no relative statements" in why_not(METHODS["pckmeans"], triplets, 10)
-    square = Method("square", "COPKMeans", PAIRS, "", square=True)
-    assert why_not(square, pairs, 5_000) is None
-    assert "100,000" in why_not(square, pairs, 100_000)
-    views = Method("views", "COPKMeans", PAIRS, "", needs="two tables")
-    assert "two tables" in why_not(views, pairs, 10)
+    assert why_not(method("pckmeans"), pairs, 10) is None
+    assert "no relative statements" in why_not(method("pckmeans"), triplets, 10)
+    assert why_not(method("sskk"), pairs, 5_000) is None
+    assert "100,000" in why_not(method("sskk"), pairs, 100_000)
+    assert "two tables" in why_not(method("cotraining"), pairs, 10)
 
 
 def test_auto_keeps_all_when_statements_are_true(three):
@@ -99,15 +105,17 @@ def test_auto_with_few_or_no_statements(three):
 def test_auto_with_relative_statements(three, monkeypatch):
     X, _ = three
     triplets = Constraints(relative=[(0, 1, 25)])
-    takes = Method("tree", "COPKMeans", PAIRS | {"relative"}, "takes triplets")
-    monkeypatch.delitem(METHODS, "recon")
+    kinds = Takes(PAIRS | {"relative"}, "", "")
+    tree = Method(Named("tree", "takes triplets"), conclust.COPKMeans, kinds)
+    those = {name: method for name, method in methods().items() if name != "recon"}
+    monkeypatch.setattr("conclust.cli._choose.methods", lambda: those)
     with pytest.raises(BadInput, match="All statements are relative"):
         choose_method(X, triplets, 3, seed=0)
     both = choose_method(X, triplets + Constraints([(0, 1)]), 3, seed=0)
     assert both.method.name == "cop-kmeans"
     assert "ignored" in both.reasons[0]
-    monkeypatch.setitem(METHODS, "tree", takes)
-    assert choose_method(X, triplets, 3, seed=0).method is takes
+    those["tree"] = tree
+    assert choose_method(X, triplets, 3, seed=0).method is tree
 
 
 def test_held_out_scores_are_of_statements_not_told(three):
@@ -115,7 +123,7 @@ def test_held_out_scores_are_of_statements_not_told(three):
     known = sample_constraints(y, 40, random_state=0)
     splits = folds(known, seed=0)
     assert len(splits) == 5
-    found = held_out(METHODS["pckmeans"], X, known, 3, 0, splits)
+    found = held_out(method("pckmeans"), X, known, 3, 0, splits)
     assert found.score == 1.0
     assert found.failed == ""
     assert folds(Constraints([(0, 1), (1, 2)]), seed=0) == []

@@ -8,6 +8,7 @@ import pandas as pd
 import pytest
 
 import conclust
+from conclust._declare import methods
 from conclust.cli import main
 from conclust.cli._main import COMMANDS
 from tests.cli.conftest import assert_bad_input, read, run
@@ -131,6 +132,19 @@ def test_every_command_has_help(name):
     result = run(name, "--help")
     assert result.exit_code == 0
     assert result.stdout.startswith("Usage:")
+    assert "\\b" not in result.stdout
+
+
+def test_examples_in_help_keep_their_lines():
+    # Check that click's mark for paragraphs that are not wrapped arrives as one character.
+    lines = run("check", "--help").stdout.splitlines()
+    assert "  conclust check --constraints links.csv" in lines
+
+
+def test_help_lists_the_methods():
+    listed = "|".join(methods())
+    assert f"--method [auto|{listed}]" in run("cluster", "--help").stdout
+    assert f"--method [{listed}]" in run("compare", "--help").stdout
 
 
 def test_modules_of_the_command_line_import_nothing_heavy():

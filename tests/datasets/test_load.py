@@ -10,8 +10,8 @@ import scipy.sparse as sp
 from sklearn.datasets import load_breast_cancer, load_iris, load_wine
 
 from conclust.datasets import load, names
+from conclust.datasets._made import RULES, SHIPPED
 from conclust.datasets._registry import DATASETS
-from conclust.datasets._without_files import RULES, SHIPPED
 from conclust.exceptions import DatasetNotFoundError
 
 

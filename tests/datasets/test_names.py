@@ -7,7 +7,7 @@ from hypothesis import example, given
 from hypothesis import strategies as st
 
 from conclust.datasets import load, names
-from conclust.datasets._names import find
+from conclust.datasets._catalog import find
 
 
 @pytest.mark.parametrize(

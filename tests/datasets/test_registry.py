@@ -4,11 +4,10 @@ import json
 
 import pytest
 
-from conclust.datasets._checksums import SHA256
-from conclust.datasets._files import READERS
-from conclust.datasets._names import _INDEX, _squashed
+from conclust.datasets._catalog import _INDEX, _squashed
+from conclust.datasets._files import READERS, SHA256
+from conclust.datasets._made import RECIPES
 from conclust.datasets._registry import ALIASES, DATASETS, PAPERS
-from conclust.datasets._subsets import RECIPES
 
 
 @pytest.fixture(scope="module")

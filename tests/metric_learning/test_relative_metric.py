@@ -168,7 +168,9 @@ def test_statements_no_weighting_can_keep():
 
 def test_pairs_are_ignored():
     known = sample_constraints(y, 5, n_relative=20, random_state=0)
-    with pytest.warns(ConstraintsIgnoredWarning, match="the other 5 are ignored"):
+    with pytest.warns(
+        ConstraintsIgnoredWarning, match="the 5 must-link and cannot-link statements are ignored"
+    ):
         model = RelativeMetric().fit(X, constraints=known)
     assert model.multipliers_.shape == (25,)
     assert (model.multipliers_[known.kinds != "relative"] == 0).all()

@@ -11,8 +11,10 @@ import pytest
 
 from conclust import Constraints
 from conclust.reporting import check_projection, gather, page, write_report
+from conclust.reporting._html import COLORS, SHAPES, clean, scaled, text
 from conclust.reporting._map import MAX_DRAWN, MAX_LINES
-from conclust.reporting._page import COLOURS, SHAPES, _asset, _short_names, clean, scaled, text
+from conclust.reporting._map_html import _short_names
+from conclust.reporting._page import _asset
 
 VOID = {"meta", "input", "path", "circle", "polyline", "img", "br"}
 
@@ -117,10 +119,10 @@ def contrast(one, two):
 def test_colours_can_be_told_from_the_ground():
     style = _asset("page.css")
     named = dict(re.findall(r"--(\w+): (#[0-9a-f]{6})", style))
-    for colour in (*COLOURS, named["ink"], named["soft"], named["bad"], named["good"]):
+    for colour in (*COLORS, named["ink"], named["soft"], named["bad"], named["good"]):
         assert contrast(colour, "#ffffff") >= 4.5, colour
         assert contrast(colour, named["wash"]) >= 4.5, colour
-    assert len(set(COLOURS)) == len(COLOURS)
+    assert len(set(COLORS)) == len(COLORS)
 
 
 def test_text_is_escaped_and_seen():
@@ -256,3 +258,22 @@ def test_a_hundred_clusters(tmp_path):
     assert "cluster 99</th>" in content
     write_report(tmp_path / "r.html", X, np.arange(300))
     assert "… and 100 smaller clusters" in (tmp_path / "r.html").read_text(encoding="utf-8")
+
+
+def test_what_a_report_has_no_place_for_is_refused():
+    with pytest.raises(TypeError, match=r"no 'titel'; besides X, labels and constraints .*title"):
+        facts(titel="Clusters")
+
+
+def test_a_report_that_is_known_is_not_made_again(monkeypatch):
+    known = Constraints([(0, 2), (0, 1)], n_samples=6)
+    report = known.report(np.arange(6) % 2)
+
+    def fail(*arguments):
+        raise AssertionError("made again")
+
+    monkeypatch.setattr(Constraints, "report", fail)
+    monkeypatch.setattr(Constraints, "conflicts", fail)
+    said = facts(constraints=known, report=report, conflicts=["a clash"])
+    assert said.n_violated == 1
+    assert said.conflicts == ["a clash"]

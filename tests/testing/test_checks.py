@@ -1,11 +1,14 @@
 """The checks must be able to fail: each is shown an estimator with that fault."""
 
+from dataclasses import replace
+
 import numpy as np
 import pytest
 from hypothesis import given
 from sklearn.cluster import KMeans
+from sklearn.utils import check_array
 
-from conclust import ConstrainedKMeans, Constraints, COPKMeans
+from conclust import ConstrainedKMeans, Constraints, COPKMeans, ReCon
 from conclust.exceptions import InconsistentConstraintsError
 from conclust.testing import (
     EstimatorCase,
@@ -90,6 +93,37 @@ def test_which_checks_apply():
     assert "check_no_constraints_is_plain" not in names
     soft = {check.__name__ for _, check in estimator_checks(EstimatorCase(ConstrainedKMeans()))}
     assert "check_contradiction_is_survived" in soft
+
+
+def test_a_case_reads_what_the_class_declares():
+    case = EstimatorCase(COPKMeans())
+    assert (case.hard, case.relative) == (True, False)
+    case = EstimatorCase(ReCon())
+    assert (case.hard, case.relative) == (False, True)
+    assert EstimatorCase(COPKMeans(on_infeasible="relax"), hard=False).hard is False
+    undeclared = EstimatorCase(KMeans())
+    assert (undeclared.hard, undeclared.relative) == (False, False)
+
+
+def test_sparse_rows_are_taken_or_refused_as_the_tag_says():
+    class Mute(ConstrainedKMeans):
+        _takes = replace(ConstrainedKMeans._takes, sparse=False)
+
+    class Boasting(COPKMeans):
+        def fit(self, X, y=None, *, constraints=None):
+            return super().fit(check_array(X), constraints=constraints)
+
+    class Secretive(COPKMeans):
+        def __sklearn_tags__(self):
+            tags = super().__sklearn_tags__()
+            tags.input_tags.sparse = False
+            return tags
+
+    _checks.check_sparse_equals_dense(EstimatorCase(Mute(3)))
+    with pytest.raises(AssertionError, match="that it takes sparse rows"):
+        _checks.check_sparse_equals_dense(EstimatorCase(Boasting(3)))
+    with pytest.raises(AssertionError, match="that it refuses sparse rows"):
+        _checks.check_sparse_equals_dense(EstimatorCase(Secretive(3)))
 
 
 @given(consistent_constraints(max_relative=5))

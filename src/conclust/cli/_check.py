@@ -7,7 +7,15 @@ from typing import Any
 import click
 
 from conclust.cli._errors import BadInput
-from conclust.cli._options import PATH, common_options, say, seed_option, show_json, table_options
+from conclust.cli._options import (
+    PATH,
+    TableOptions,
+    common_options,
+    say,
+    seed_option,
+    show_json,
+    table_options,
+)
 
 MAX_DENSE = 100_000_000  # numbers; a larger sparse matrix is not written out for these figures
 N_SHOWN = 50  # conflicts printed; all of them are in the JSON
@@ -26,11 +34,7 @@ def command(
     data: Path | None,
     n_clusters: int | None,
     repair: Path | None,
-    id_col: str | None,
-    columns: list[str] | None,
-    text_col: list[str] | None,
-    standardize: bool,
-    separator: str | None,
+    options: TableOptions,
     seed: int,
     as_json: bool,
 ) -> None:
@@ -46,18 +50,10 @@ def command(
 
     job = None
     if data is not None:
-        job = read_job(
-            data,
-            links,
-            id_col=id_col,
-            columns=columns,
-            text_col=text_col,
-            standardize=standardize,
-            separator=separator,
-        )
+        job = read_job(data, links, options)
         constraints = job.constraints
     else:
-        if id_col or columns or text_col or standardize:
+        if options != TableOptions(separator=options.separator):
             raise BadInput("--id-col, --columns, --text-col and --standardize go with --data.")
         constraints = read_alone(links)
     found = examine(links, constraints, n_clusters)

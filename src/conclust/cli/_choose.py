@@ -4,8 +4,8 @@ import time
 import warnings
 from typing import Any, NamedTuple
 
+from conclust._declare import Method, methods, why_not
 from conclust.cli._errors import BadInput
-from conclust.cli._methods import METHODS, Method, available, why_not
 
 # With fewer statements than this held-out shares are noise.
 FEW = 20
@@ -136,7 +136,9 @@ def fewer_rows(X: Any, constraints: Any, seed: int) -> tuple[Any, Any]:
     return X[rows], Constraints.from_frame(plain, ids=rows.tolist())
 
 
-def choose_method(X: Any, constraints: Any, n_clusters: int, seed: int) -> Choice:
+def choose_method(
+    X: Any, constraints: Any, n_clusters: int, seed: int, clashes: list[Any] | None = None
+) -> Choice:
     """Choose by kinds of statements, whether they can all hold, and how true they seem.
 
     Parameters
@@ -145,17 +147,18 @@ def choose_method(X: Any, constraints: Any, n_clusters: int, seed: int) -> Choic
     constraints : Constraints
     n_clusters : int
     seed : int
+    clashes : list of Conflict, default=None
+        ``constraints.conflicts(n_clusters)`` where it is known.
 
     Returns
     -------
     Choice
     """
-    methods = available()
     if not constraints:
-        return Choice(METHODS["kmeans"], ["There are no statements, so this is plain k-means."])
+        return Choice(methods()["kmeans"], ["There are no statements, so this is plain k-means."])
     kinds = set(constraints.kinds.tolist())
     if "relative" in kinds:
-        found = _for_relative(methods, constraints, kinds, X.shape[0])
+        found = _for_relative(constraints, kinds, X.shape[0])
         if found is not None:
             return found
         reasons = [
@@ -165,8 +168,9 @@ def choose_method(X: Any, constraints: Any, n_clusters: int, seed: int) -> Choic
         constraints = constraints[constraints.kinds != "relative"]
     else:
         reasons = []
-    hard, soft = methods["cop-kmeans"], methods["pckmeans"]
-    clashes = constraints.conflicts(n_clusters)
+    hard, soft = methods()["cop-kmeans"], methods()["pckmeans"]
+    if clashes is None:
+        clashes = constraints.conflicts(n_clusters)
     if clashes:
         reasons.append(
             f"The statements cannot all hold with {n_clusters} clusters "
@@ -215,10 +219,8 @@ def _hard_or_soft(
     return hard, [*reasons, why]
 
 
-def _for_relative(
-    methods: dict[str, Method], constraints: Any, kinds: set[str], n_samples: int
-) -> Choice | None:
-    takers = [m for m in methods.values() if kinds <= m.kinds]
+def _for_relative(constraints: Any, kinds: set[str], n_samples: int) -> Choice | None:
+    takers = [m for m in methods().values() if kinds <= m.kinds]
     for method in takers:
         if why_not(method, constraints, n_samples) is None:
             return Choice(
@@ -253,7 +255,7 @@ def choose_n_clusters(X: Any, constraints: Any, seed: int) -> KCurve:
     pairs = said[said.kinds != "relative"]
     both = {"must-link"} < set(pairs.kinds.tolist()) and len(pairs) >= FEW
     splits = folds(pairs, seed, 4) if both else []
-    method = METHODS["ckm"]
+    method = methods()["ckm"]
     points = []
     for k in range(2, min(MAX_CLUSTERS, small.shape[0] - 1) + 1):
         feasible = not pairs or not _too_few(pairs, k)

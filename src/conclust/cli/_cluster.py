@@ -4,17 +4,20 @@ import json
 import sys
 import time
 import warnings
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import click
 
+from conclust._declare import Method, methods, why_not
 from conclust.cli._errors import BadInput, about
-from conclust.cli._methods import METHODS, Method, available, why_not
 from conclust.cli._options import (
     PATH,
     ClusterCount,
+    MethodName,
+    TableOptions,
     common_options,
     on_terminal,
     output_folder,
@@ -28,7 +31,10 @@ from conclust.cli._options import (
 )
 
 if TYPE_CHECKING:
+    from conclust import Conflict, ConstraintReport
+    from conclust.cli._choose import KCurve
     from conclust.cli._job import Job
+    from conclust.reporting import About
 
 
 @dataclass(frozen=True)
@@ -39,12 +45,12 @@ class Outcome:
     reasons: list[str]
     estimator: Any  # fitted
     n_clusters: int
-    curve: Any  # KCurve, or None where k was given
+    curve: "KCurve | None"  # None where k was given
     seconds: float
-    warnings: list[str]
+    warnings: tuple[str, ...]
     confidence: Any  # (n_samples,), or None where the method cannot tell
-    report: Any  # ConstraintReport
-    conflicts: list[Any]  # of Conflict
+    report: "ConstraintReport"
+    conflicts: "list[Conflict]"
 
     @property
     def labels(self) -> Any:
@@ -68,7 +74,7 @@ N_BROKEN = 10  # broken statements printed; all are in the report
 )
 @click.option(
     "--method",
-    type=click.Choice(["auto", *METHODS]),
+    type=MethodName("auto"),
     default="auto",
     show_default=True,
     help="How; `conclust compare` helps to choose.",
@@ -96,11 +102,7 @@ def command(
     output: Path | None,
     projection: str,
     model: bool | None,
-    id_col: str | None,
-    columns: list[str] | None,
-    text_col: list[str] | None,
-    standardize: bool,
-    separator: str | None,
+    options: TableOptions,
     seed: int,
     as_json: bool,
 ) -> None:
@@ -118,15 +120,7 @@ def command(
     given = settings_of(settings)
     if model:
         require_skops()
-    job = read_job(
-        data,
-        links,
-        id_col=id_col,
-        columns=columns,
-        text_col=text_col,
-        standardize=standardize,
-        separator=separator,
-    )
+    job = read_job(data, links, options)
     say(f"{data.name}: {len(job.table):,} rows, {job.X.shape[1]:,} features.", quiet=as_json)
     for note in job.notes:
         say(f"  {note}", quiet=as_json)
@@ -151,17 +145,17 @@ def run(
     settings: dict[str, Any],
     seed: int,
     quiet: bool = False,
-) -> "Outcome":
+) -> Outcome:
     """Choose what is left open, fit, and return all that the outputs need."""
     from conclust.cli._choose import choose_method, choose_n_clusters, fit
 
     X, constraints = job.X, job.constraints
     curve = None
-    asked = METHODS.get(method_name)
+    asked = methods().get(method_name)
     if asked is not None:
         reason = why_not(asked, constraints, 0)  # asked for: size is the user's decision
         if reason is not None:
-            others = ", ".join(available())
+            others = ", ".join(methods())
             raise BadInput(f"--method {method_name}: {reason}. Methods: auto, {others}.")
     if n_clusters == "auto":
         with working("looking for the number of clusters"):
@@ -169,11 +163,12 @@ def run(
         n_clusters = curve.chosen
         say(f"{curve.reason}", quiet=quiet)
     k = int(n_clusters)
+    conflicts = constraints.conflicts(k)
     if asked is not None:
         method, reasons = asked, [f"As asked for: {asked.about}."]
     else:
         with working("choosing a method"):
-            method, reasons = choose_method(X, constraints, k, seed)
+            method, reasons = choose_method(X, constraints, k, seed, conflicts)
     say(f"Method: {method.name}. {' '.join(reasons)}", quiet=quiet)
     with about(f"--method {method.name}"):
         estimator = method.make(k, seed, verbose=on_terminal() and not quiet, **settings)
@@ -182,7 +177,6 @@ def run(
             warnings.simplefilter("always")
             estimator = fit(estimator, method, X, constraints)
         seconds = time.perf_counter() - began
-    told = list(dict.fromkeys(str(w.message) for w in caught if _for_the_user(w)))
     return Outcome(
         method=method,
         reasons=reasons,
@@ -190,10 +184,10 @@ def run(
         n_clusters=k,
         curve=curve,
         seconds=seconds,
-        warnings=told,
+        warnings=tuple(dict.fromkeys(str(w.message) for w in caught if _for_the_user(w))),
         confidence=confidence_of(estimator, X),
-        report=constraints.report(estimator.labels_),
-        conflicts=constraints.conflicts(k),
+        report=report_of(estimator, constraints),
+        conflicts=conflicts,
     )
 
 
@@ -203,6 +197,14 @@ def _for_the_user(warning: Any) -> bool:
     from conclust.exceptions import ConclustWarning
 
     return issubclass(warning.category, ConclustWarning | ConvergenceWarning)
+
+
+def report_of(estimator: Any, constraints: Any) -> "ConstraintReport":
+    """The report that the fit has made, if it is about the same statements, else one made now."""
+    report = getattr(estimator, "report_", None)
+    if report is not None and len(report.kept) == len(constraints):
+        return report
+    return constraints.report(estimator.labels_)
 
 
 def confidence_of(estimator: Any, X: Any) -> Any:
@@ -233,44 +235,57 @@ def confidence_of(estimator: Any, X: Any) -> Any:
 def write(
     folder: Path,
     job: "Job",
-    found: "Outcome",
+    found: Outcome,
     seed: int,
     projection: str = "pca",
     model: bool | None = None,
-    comparison: list[dict[str, Any]] | None = None,
+    comparison: Sequence[Mapping[str, Any]] = (),
 ) -> dict[str, Any]:
     """Write everything; each file is whole or not there. Return what run.json holds."""
     from conclust._atomic import atomic_write
-    from conclust._show_versions import versions
-    from conclust.cli._table import write_rows
     from conclust.reporting import write_report
 
-    labels, confidence = found.labels, found.confidence
-    names = job.table.names
-    header = ["id", "label"] + ([] if confidence is None else ["confidence"])
-    cells = [names, labels.tolist()]
-    if confidence is not None:
-        cells.append([round(float(c), 4) for c in confidence])
-    files = ["labels.csv", "report.html", "run.json"]
-    n_guarded = write_rows(folder / "labels.csv", header, list(zip(*cells, strict=True)))
+    files, notes = ["labels.csv", "report.html", "run.json"], [*found.warnings]
+    n_guarded = _write_labels(folder / "labels.csv", job.table.names, found)
     if model is False:
         (folder / "model.skops").unlink(missing_ok=True)  # of an earlier run: other labels
     else:
         told = _write_model(folder / "model.skops", job, found, required=bool(model))
         if told:
-            found.warnings.append(told)
+            notes.append(told)
         else:
             files.append("model.skops")
     if n_guarded:
-        found.warnings.append(
+        notes.append(
             f"{n_guarded} ids begin like a formula and are written with an apostrophe in front."
         )
-    method: Method = found.method
-    estimator = found.estimator
+    head = {"command": ["conclust", *sys.argv[1:]], "folder": str(folder), "files": files}
+    record = {**head, **record_of(job, found, seed), "warnings": notes}
+    said = about_of(job, found)
+    said |= {"notes": job.notes + notes, "comparison": comparison, "details": record}
+    said |= {"projection": projection, "seed": seed}
+    write_report(folder / "report.html", job.X, found.labels, job.constraints, **said)
+    with atomic_write(folder / "run.json") as file:
+        json.dump(plain(record), file, indent=2, ensure_ascii=False, allow_nan=False)
+        file.write("\n")
+    return record
+
+
+def _write_labels(path: Path, names: list[str], found: Outcome) -> int:
+    """Write the label of each row, and how sure it is; return how many ids were guarded."""
+    from conclust.cli._table import write_rows
+
+    columns = {"id": names, "label": found.labels.tolist()}
+    if found.confidence is not None:
+        columns["confidence"] = [round(float(c), 4) for c in found.confidence]
+    return write_rows(path, list(columns), list(zip(*columns.values(), strict=True)))
+
+
+def record_of(job: "Job", found: Outcome, seed: int) -> dict[str, Any]:
+    """What was done and what came of it, for run.json."""
+    from conclust._show_versions import versions
+
     record = {
-        "command": ["conclust", *sys.argv[1:]],
-        "folder": str(folder),
-        "files": files,
         "inputs": job.inputs,
         "n_rows": len(job.table),
         "n_features": job.X.shape[1],
@@ -282,51 +297,44 @@ def write(
         },
         "preparation": job.notes,
         "n_clusters": found.n_clusters,
-        "cluster_sizes": _sizes(labels, found.n_clusters),
-        "method": method.name,
+        "cluster_sizes": _sizes(found.labels, found.n_clusters),
+        "method": found.method.name,
         "why": found.reasons,
-        "class": method.class_name,
-        "parameters": {k: _parameter(v) for k, v in estimator.get_params(deep=False).items()},
+        "class": found.method.class_name,
+        "parameters": {k: _parameter(v) for k, v in found.estimator.get_params(deep=False).items()},
         "seed": seed,
         "statements": found.report.as_dict(),
         "violated": found.report.violated.to_dict("records"),
         "conflicts": [str(c) for c in found.conflicts],
-        "warnings": found.warnings,
         "seconds": found.seconds,
-        "labels_sha256": _labels_checksum(labels),
+        "labels_sha256": _labels_checksum(found.labels),
         "versions": versions(),
     }
     if found.curve is not None:
         record["n_clusters_tried"] = [p._asdict() for p in found.curve.points]
-    write_report(
-        folder / "report.html",
-        job.X,
-        labels,
-        job.constraints,
-        ids=names,
-        frame=job.table.frame,
-        numbers=job.prepared.numbers,
-        categories=job.prepared.categories,
-        texts=job.prepared.texts,
-        title=f"Clusters of {job.table.path.name}",
-        method=method.class_name,
-        reasons=found.reasons,
-        notes=job.notes + found.warnings,
-        conflicts=[str(c) for c in found.conflicts],
-        history=getattr(estimator, "history_", ()),
-        priorities=getattr(estimator, "constraint_weights_", None),
-        doubt=_doubt(estimator),
-        confidence=confidence,
-        curve=found.curve,
-        comparison=comparison or (),
-        projection=projection,
-        seed=seed,
-        details=record,
-    )
-    with atomic_write(folder / "run.json") as file:
-        json.dump(plain(record), file, indent=2, ensure_ascii=False, allow_nan=False)
-        file.write("\n")
     return record
+
+
+def about_of(job: "Job", found: Outcome) -> "About":
+    """What the page says of the table, the method and the fit."""
+    estimator = found.estimator
+    return {
+        "report": found.report,
+        "conflicts": found.conflicts,
+        "ids": job.table.names,
+        "frame": job.table.frame,
+        "numbers": job.prepared.numbers,
+        "categories": job.prepared.categories,
+        "texts": job.prepared.texts,
+        "title": f"Clusters of {job.table.path.name}",
+        "method": found.method.class_name,
+        "reasons": found.reasons,
+        "history": getattr(estimator, "history_", ()),
+        "priorities": getattr(estimator, "constraint_weights_", None),
+        "doubt": _doubt(estimator),
+        "confidence": found.confidence,
+        "curve": found.curve,
+    }
 
 
 def _parameter(value: Any) -> Any:
@@ -354,7 +362,7 @@ def _labels_checksum(labels: Any) -> str:
     return hashlib.sha256(np.asarray(labels, dtype="<i4").tobytes()).hexdigest()
 
 
-def _write_model(path: Path, job: "Job", found: "Outcome", required: bool) -> str:
+def _write_model(path: Path, job: "Job", found: Outcome, required: bool) -> str:
     """Write preparation and clusterer as one pipeline; return why not, or nothing."""
     from sklearn.pipeline import Pipeline
 
@@ -388,7 +396,7 @@ def _write_model(path: Path, job: "Job", found: "Outcome", required: bool) -> st
 # ---------------------------------------------------------------------- words
 
 
-def _print(job: "Job", found: "Outcome", record: dict[str, Any]) -> None:
+def _print(job: "Job", found: Outcome, record: dict[str, Any]) -> None:
     report = found.report
     sizes = ", ".join(map(str, record["cluster_sizes"]))
     say(f"\n{found.n_clusters} clusters of {sizes} rows in {found.seconds:.1f} s.")

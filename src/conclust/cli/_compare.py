@@ -8,11 +8,13 @@ from typing import Any
 
 import click
 
+from conclust._declare import Method, methods, why_not
 from conclust.cli._errors import BadInput
-from conclust.cli._methods import METHODS, Method, available, why_not
 from conclust.cli._options import (
     PATH,
     ClusterCount,
+    MethodName,
+    TableOptions,
     common_options,
     on_terminal,
     output_folder,
@@ -39,7 +41,7 @@ from conclust.cli._options import (
 @click.option(
     "--method",
     "wanted",
-    type=click.Choice(list(METHODS)),
+    type=MethodName(),
     multiple=True,
     help="Only this one; may be given more than once.",
 )
@@ -57,11 +59,7 @@ def command(
     wanted: tuple[str, ...],
     folds: int,
     output: Path | None,
-    id_col: str | None,
-    columns: list[str] | None,
-    text_col: list[str] | None,
-    standardize: bool,
-    separator: str | None,
+    options: TableOptions,
     seed: int,
     as_json: bool,
 ) -> None:
@@ -75,15 +73,7 @@ def command(
     from conclust.cli._choose import choose_n_clusters
     from conclust.cli._job import check_n_clusters, read_job
 
-    job = read_job(
-        data,
-        links,
-        id_col=id_col,
-        columns=columns,
-        text_col=text_col,
-        standardize=standardize,
-        separator=separator,
-    )
+    job = read_job(data, links, options)
     if not job.constraints:
         raise BadInput(f"{links.name} holds no statements to compare methods by.")
     if n_clusters == "auto":
@@ -173,7 +163,7 @@ def _candidates(
     constraints: Any, n_rows: int, wanted: tuple[str, ...]
 ) -> tuple[list[Method], list[dict[str, str]]]:
     chosen, skipped = [], []
-    for method in METHODS.values() if wanted else available().values():
+    for method in methods().values():
         if wanted and method.name not in wanted:
             continue
         reason = why_not(method, constraints, n_rows)

@@ -5,9 +5,10 @@ from typing import Any
 
 import click
 
-from conclust.cli._methods import METHODS, available
+from conclust._declare import methods
 from conclust.cli._options import (
     PATH,
+    TableOptions,
     common_options,
     output_folder,
     printed_table,
@@ -91,12 +92,10 @@ def _fits(X: Any, y: Any, known: Any, seed: int) -> Any:
     from conclust import sample_constraints
 
     for name in SHOWN:
-        if name not in available():
-            continue
-        method, said = METHODS[name], known
+        method, said = methods()[name], known
         if "relative" in method.kinds:
             said = sample_constraints(y, n_relative=len(known), random_state=seed)
-        sort = " (hard)" if method.hard else " (relative)" if said is not known else ""
+        sort = " (hard)" if method.takes.hard else " (relative)" if said is not known else ""
         estimator = method.make(3, seed).fit(X, constraints=said)
         yield f"{method.class_name}{sort}", estimator.labels_, said
 
@@ -127,13 +126,6 @@ def write(folder: Path, seed: int = 0) -> None:
     write_rows(folder / "wine.csv", ["id", *wine.feature_names], rows)
     known = sample_constraints(wine.target, N_CONSTRAINTS[0], random_state=seed)
     known.write(folder / "links.csv", ids=ids)
-    job = read_job(
-        folder / "wine.csv",
-        folder / "links.csv",
-        id_col="id",
-        columns=None,
-        text_col=None,
-        standardize=True,
-        separator=None,
-    )
+    options = TableOptions(id_col="id", standardize=True)
+    job = read_job(folder / "wine.csv", folder / "links.csv", options)
     write_results(folder, job, cluster(job, 3, "bckm", {}, seed, quiet=True), seed)

@@ -6,6 +6,7 @@ from pathlib import Path
 from typing import Any
 
 from conclust.cli._errors import BadInput
+from conclust.cli._options import TableOptions
 from conclust.cli._prepare import Prepared, prepare
 from conclust.cli._table import Table, read_table
 
@@ -38,20 +39,13 @@ class Job:
         return {role: {"path": str(path), "sha256": checksum(path)} for role, path in files.items()}
 
 
-def read_job(
-    data: Path,
-    links: Path | None,
-    *,
-    id_col: str | None,
-    columns: list[str] | None,
-    text_col: list[str] | None,
-    standardize: bool,
-    separator: str | None,
-) -> Job:
+def read_job(data: Path, links: Path | None, options: TableOptions) -> Job:
     """Read the table and the statements about it."""
-    table = read_table(data, id_col, columns, text_col, separator)
+    table = read_table(data, options.id_col, options.columns, options.text_col, options.separator)
     constraints = read_links(links, table)  # before the slower work on the table
-    prepared = prepare(table, asked=columns, texts=text_col, standardize=standardize)
+    prepared = prepare(
+        table, asked=options.columns, texts=options.text_col, standardize=options.standardize
+    )
     return Job(table, prepared, constraints, links)
 
 

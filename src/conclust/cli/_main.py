@@ -34,7 +34,10 @@ class _Commands(click.Group):
         if cmd_name not in COMMANDS:
             return None
         module = importlib.import_module(f"conclust.cli.{COMMANDS[cmd_name]}")
-        return module.command
+        command = module.command
+        # Docstrings are raw, so click's mark for a paragraph that is not wrapped is two characters.
+        command.help = command.help.replace("\\b", "\b")
+        return command
 
     def invoke(self, ctx: click.Context) -> Any:
         try:

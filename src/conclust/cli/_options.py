@@ -1,14 +1,18 @@
 """Options that several commands share, and how they speak."""
 
 import contextlib
+import functools
 import json
 import sys
 from collections.abc import Callable, Iterator
+from dataclasses import dataclass, fields
 from pathlib import Path
 from typing import Any
 
 import click
+from click.shell_completion import CompletionItem
 
+from conclust._declare import methods
 from conclust.cli._errors import BadInput
 
 PATH = click.Path(path_type=Path)
@@ -43,8 +47,50 @@ class Names(click.ParamType):
         return list(dict.fromkeys(names))
 
 
-def table_options(command: Callable[..., Any]) -> Callable[..., Any]:
+class MethodName(click.ParamType):
+    """A method, or one of the words given; the classes are loaded when their names are needed."""
+
+    name = "method"
+
+    def __init__(self, *words: str):
+        self.words = words
+
+    def names(self) -> list[str]:
+        """All that may be said."""
+        return [*self.words, *methods()]
+
+    def convert(self, value: Any, param: Any, ctx: Any) -> str:
+        if value not in self.words and value not in methods():
+            self.fail(f"{value!r} is not one of {', '.join(map(repr, self.names()))}.", param, ctx)
+        return value
+
+    def get_metavar(self, param: Any, ctx: Any = None) -> str:
+        return f"[{'|'.join(self.names())}]"
+
+    def shell_complete(self, ctx: Any, param: Any, incomplete: str) -> list[CompletionItem]:
+        return [CompletionItem(name) for name in self.names() if name.startswith(incomplete)]
+
+
+@dataclass(frozen=True)
+class TableOptions:
     """How the table is read."""
+
+    id_col: str | None = None
+    columns: list[str] | None = None
+    text_col: list[str] | None = None
+    standardize: bool = False
+    separator: str | None = None
+
+
+def table_options(command: Callable[..., Any]) -> Callable[..., Any]:
+    """The options of `TableOptions`, given to the command as one value, `options`."""
+
+    @functools.wraps(command)
+    def with_options(**given: Any) -> Any:
+        options = TableOptions(**{each.name: given.pop(each.name) for each in fields(TableOptions)})
+        return command(options=options, **given)
+
+    gathered: Callable[..., Any] = with_options
     for option in reversed(
         [
             click.option("--id-col", help="The column that names the rows."),
@@ -54,8 +100,8 @@ def table_options(command: Callable[..., Any]) -> Callable[..., Any]:
             click.option("--separator", help="Of a CSV file; read off its header by default."),
         ]
     ):
-        command = option(command)
-    return command
+        gathered = option(gathered)
+    return gathered
 
 
 def common_options(command: Callable[..., Any]) -> Callable[..., Any]:

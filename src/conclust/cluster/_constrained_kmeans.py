@@ -8,6 +8,7 @@ import numpy as np
 from sklearn.utils import check_random_state
 
 from conclust._arrays import Matrix
+from conclust._declare import PAIRS, Named, Takes
 from conclust._kernels.lloyd import fingerprint
 from conclust._kernels.place_in_order import count_broken, place_pairs
 from conclust._lloyd.best import best_of_starts, n_starts, warn_if_degenerate
@@ -347,6 +348,15 @@ class ConstrainedKMeans(CentersMixin):
     >>> model.report_
     ConstraintReport(2 of 2 kept: 1 of 1 must-link, 1 of 1 cannot-link)
     """
+
+    _takes: ClassVar[Takes] = Takes(
+        PAIRS,
+        how="by priority, never fails",
+        when="some statements matter more, or it must be as fast as k-means",
+        weights="priorities",
+        # One start is the default of the class; other methods start ten times by themselves.
+        names=(Named("ckm", "obeys statements by priority, never fails", {"n_init": 10}),),
+    )
 
     _parameter_constraints: ClassVar[dict[str, list[Any]]] = {
         "n_clusters": [Interval(Integral, 1, None, closed="left")],

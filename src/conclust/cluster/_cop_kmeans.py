@@ -9,6 +9,7 @@ import numpy as np
 from sklearn.utils import check_random_state
 
 from conclust._arrays import Matrix
+from conclust._declare import PAIRS, Named, Takes
 from conclust._kernels.place_hard import sum_costs
 from conclust._lloyd.best import best_of_starts, n_starts, warn_if_degenerate
 from conclust._lloyd.rows import open_rows
@@ -239,6 +240,14 @@ class COPKMeans(CentersMixin):
     >>> COPKMeans(n_clusters=2, random_state=0).fit(X, constraints=known).report_
     ConstraintReport(2 of 2 kept: 1 of 1 must-link, 1 of 1 cannot-link)
     """
+
+    _takes: ClassVar[Takes] = Takes(
+        PAIRS,
+        how="hard",
+        when="the statements are true",
+        hard=True,
+        names=(Named("cop-kmeans", "keeps every statement, or names the conflict"),),
+    )
 
     _parameter_constraints: ClassVar[dict[str, list[Any]]] = {
         "n_clusters": [Interval(Integral, 1, None, closed="left")],

@@ -11,6 +11,7 @@ from sklearn.exceptions import ConvergenceWarning
 from sklearn.utils import check_random_state
 from sklearn.utils.validation import check_is_fitted
 
+from conclust._declare import PAIRS, Named, Takes
 from conclust._kernels.place_hard import sum_costs
 from conclust._lloyd.best import best_of_starts, n_starts
 from conclust._lloyd.start import centred, init_centers
@@ -360,6 +361,16 @@ class ConstrainedGaussianMixture(ClusterMixin, BaseEstimator):
     (1, 2)
     """
 
+    _takes: ClassVar[Takes] = Takes(
+        PAIRS,
+        how="hard",
+        when="clusters are elongated or differ in spread; probabilities",
+        hard=True,
+        sparse=False,
+        names=(Named("gmm", "a Gaussian mixture under statements"),),
+        clusters="n_components",
+    )
+
     _parameter_constraints: ClassVar[dict[str, list[Any]]] = {
         "n_components": [Interval(Integral, 1, None, closed="left")],
         "covariance_type": [StrOptions({"full", "tied", "diag", "spherical"})],
@@ -428,7 +439,7 @@ class ConstrainedGaussianMixture(ClusterMixin, BaseEstimator):
         InfeasibleConstraintsError
             When no labelling with `n_components` components keeps them.
         """
-        X, constraints = check_inputs(self, X, constraints, accept_sparse=False)
+        X, constraints = check_inputs(self, X, constraints)
         if len(X) < self.n_components:
             raise ValueError(
                 f"n_samples={len(X)} should be >= n_components={self.n_components}: "
@@ -582,7 +593,7 @@ class ConstrainedGaussianMixture(ClusterMixin, BaseEstimator):
 
     def _log_joint(self, X: Any) -> np.ndarray:
         check_is_fitted(self)
-        X = check_new_rows(self, X, dtype=self.means_.dtype, accept_sparse=False)
+        X = check_new_rows(self, X, dtype=self.means_.dtype)
         # Moved to where the components are: squares of large numbers would lose digits.
         middle = self.means_.mean(axis=0)
         mixture = Mixture(

@@ -13,6 +13,7 @@ from sklearn.base import BaseEstimator, ClusterMixin
 from sklearn.utils import check_random_state
 from sklearn.utils.validation import check_is_fitted
 
+from conclust._declare import PAIRS, Named, Takes
 from conclust._kernels import online as kernels
 from conclust._kernels.place_hard import sum_costs
 from conclust._lloyd.best import best_of_starts, n_starts
@@ -481,6 +482,15 @@ class GeneralizedKMeans(ClusterMixin, BaseEstimator):
     array([0.77, 0.23])
     """
 
+    _takes: ClassVar[Takes] = Takes(
+        PAIRS,
+        how="hard",
+        when="clusters of unequal size and shape, batch or on-line",
+        hard=True,
+        sparse=False,
+        names=(Named("gkmeans", "clusters of unequal size and shape"),),
+    )
+
     _parameter_constraints: ClassVar[dict[str, list[Any]]] = {
         "n_clusters": [Interval(Integral, 1, None, closed="left")],
         "update": [StrOptions({"batch", "online"})],
@@ -553,9 +563,7 @@ class GeneralizedKMeans(ClusterMixin, BaseEstimator):
         InfeasibleConstraintsError
             When no assignment into `n_clusters` clusters keeps them.
         """
-        X, constraints = check_inputs(
-            self, X, constraints, n_clusters=self.n_clusters, accept_sparse=False
-        )
+        X, constraints = check_inputs(self, X, constraints, n_clusters=self.n_clusters)
         weight = weights_of_rows(sample_weight, X).astype(np.float64)
         units = hard_units(constraints, self.n_clusters, WAY_OUT)
         random_state = check_random_state(self.random_state)
@@ -659,7 +667,7 @@ class GeneralizedKMeans(ClusterMixin, BaseEstimator):
         ndarray of shape (n_samples,), int32
         """
         check_is_fitted(self)
-        X = check_new_rows(self, X, dtype=self.cluster_centers_.dtype, accept_sparse=False)
+        X = check_new_rows(self, X, dtype=self.cluster_centers_.dtype)
         out = np.empty((len(X), self.n_clusters))
         for cluster, center in enumerate(self.cluster_centers_):
             out[:, cluster] = _squared(X - center, self.precisions_[cluster])

@@ -12,6 +12,7 @@ from sklearn.base import BaseEstimator, ClusterMixin
 from sklearn.metrics.pairwise import pairwise_kernels
 from sklearn.utils import check_random_state
 
+from conclust._declare import PAIRS, Named, Takes
 from conclust._kernels.kernel_moves import move_single_rows
 from conclust._lloyd.best import best_of_starts
 from conclust._progress import Rounds
@@ -330,6 +331,15 @@ class SemiSupervisedKernelKMeans(ClusterMixin, BaseEstimator):
     True
     """
 
+    _takes: ClassVar[Takes] = Takes(
+        PAIRS,
+        how="soft",
+        when="any kernel, some thousand rows",
+        weights="weights",
+        square=True,
+        names=(Named("sskk", "kernel k-means with prices"),),
+    )
+
     _parameter_constraints: ClassVar[dict[str, list[Any]]] = {
         "n_clusters": [Interval(Integral, 1, None, closed="left")],
         "kernel": [StrOptions(KERNELS), callable],
@@ -487,7 +497,7 @@ class SemiSupervisedKernelKMeans(ClusterMixin, BaseEstimator):
 
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()
-        tags.input_tags.sparse = True
+        tags.input_tags.sparse = self._takes.sparse
         tags.input_tags.pairwise = self.kernel == "precomputed"
         return tags
 

@@ -9,6 +9,7 @@ import numpy.typing as npt
 from sklearn.utils import check_random_state
 
 from conclust._arrays import Matrix
+from conclust._declare import PAIRS, Named, Takes
 from conclust._kernels.place_soft import broken_price
 from conclust._lloyd.best import best_of_starts, n_starts, warn_if_degenerate
 from conclust._lloyd.rows import open_rows
@@ -286,6 +287,14 @@ class PCKMeans(CentersMixin):
     >>> model.report_
     ConstraintReport(2 of 2 kept: 1 of 1 must-link, 1 of 1 cannot-link)
     """
+
+    _takes: ClassVar[Takes] = Takes(
+        PAIRS,
+        how="soft",
+        when="some statements may be wrong",
+        weights="weights",
+        names=(Named("pckmeans", "weighs statements against distances"),),
+    )
 
     _parameter_constraints: ClassVar[dict[str, list[Any]]] = {
         "n_clusters": [Interval(Integral, 1, None, closed="left")],

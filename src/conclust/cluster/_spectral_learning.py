@@ -16,6 +16,7 @@ from sklearn.utils import check_random_state
 
 from conclust._any_clusterer import labels_from
 from conclust._arrays import Matrix
+from conclust._declare import PAIRS, Named, Takes
 from conclust._progress import Rounds, progress
 from conclust._sklearn import HasMethods, Interval, StrOptions, fit_context
 from conclust._validation import check_inputs
@@ -297,6 +298,14 @@ class SpectralLearning(ClusterMixin, BaseEstimator):
     True
     """
 
+    _takes: ClassVar[Takes] = Takes(
+        PAIRS,
+        how="edits the affinity",
+        when="clusters of any shape; any clusterer on the embedding",
+        weights="weights",
+        names=(Named("spectral", "a graph edited by statements"),),
+    )
+
     _parameter_constraints: ClassVar[dict[str, list[Any]]] = {
         "n_clusters": [Interval(Integral, 1, None, closed="left")],
         "estimator": [HasMethods("fit_predict"), None],
@@ -392,7 +401,7 @@ class SpectralLearning(ClusterMixin, BaseEstimator):
 
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()
-        tags.input_tags.sparse = True
+        tags.input_tags.sparse = self._takes.sparse
         tags.input_tags.pairwise = self.affinity == "precomputed"
         return tags
 

@@ -2,11 +2,11 @@
 
 import io
 import os
-import secrets
 from pathlib import Path
 
 import numpy as np
 
+from conclust._atomic import atomic_write
 from conclust.datasets._content import Content
 from conclust.datasets._registry import Dataset
 
@@ -40,7 +40,8 @@ def write_copy(content: Content, path: Path) -> None:
         feature_names=np.array(content.feature_names, dtype=str),
     )
     path.parent.mkdir(parents=True, exist_ok=True)
-    write_atomically(path, buffer.getvalue())
+    with atomic_write(path, "wb") as file:
+        file.write(buffer.getvalue())
 
 
 def read_copy(path: Path) -> Content:
@@ -53,14 +54,3 @@ def read_copy(path: Path) -> Content:
         return Content(data, labels, names.tolist())
     except Exception as error:  # whatever is wrong with a copy, the way out is the same
         raise DamagedCopyError(f"{path} cannot be read ({error})") from error
-
-
-def write_atomically(path: Path, blob: bytes) -> None:
-    """Write a file so that nobody ever sees half of it."""
-    # Not tempfile: its files are private to the user, and a cache may be shared.
-    draft = path.with_name(f".{path.name}.{secrets.token_hex(8)}.tmp")
-    try:
-        draft.write_bytes(blob)
-        os.replace(draft, path)
-    finally:
-        draft.unlink(missing_ok=True)

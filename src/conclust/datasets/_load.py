@@ -13,14 +13,12 @@ from conclust.datasets._cache import (
     read_copy,
     write_copy,
 )
-from conclust.datasets._checksums import SHA256
+from conclust.datasets._catalog import find
 from conclust.datasets._content import Content, encoded
-from conclust.datasets._files import missing_files, read_files
-from conclust.datasets._names import find
+from conclust.datasets._files import SHA256, missing_files, read_files
+from conclust.datasets._made import RECIPES, RULES, SHIPPED
 from conclust.datasets._openml import UnreachableError, differences, fetch
 from conclust.datasets._registry import DATASETS, PAPERS, Dataset
-from conclust.datasets._subsets import RECIPES
-from conclust.datasets._without_files import RULES, SHIPPED
 from conclust.exceptions import ConclustWarning, DatasetNotFoundError
 
 if TYPE_CHECKING:

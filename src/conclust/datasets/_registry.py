@@ -44,7 +44,7 @@ class Dataset:
     name: str
     d: int | tuple[int, ...] | None  # one number per view; None: running text
     sizes: Mapping[str, int]  # label -> number of rows, in the order labels sort
-    files: tuple[str, ...] = ()  # their checksums are in _checksums.SHA256
+    files: tuple[str, ...] = ()  # their checksums are in _files.SHA256
     layout: str = "table"  # how the files are read: a key of _files.READERS
     views: tuple[str, ...] = ()  # in the order of the data files; empty: one table
     parts: tuple[str, ...] = ()  # the sets this one is made from; empty: stored itself

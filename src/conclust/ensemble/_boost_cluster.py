@@ -14,6 +14,7 @@ from sklearn.utils import check_random_state, get_tags
 
 from conclust._any_clusterer import labels_from
 from conclust._arrays import Matrix
+from conclust._declare import PAIRS, Named, Takes
 from conclust._progress import Rounds, progress
 from conclust._sklearn import HasMethods, Interval, StrOptions, fit_context
 from conclust._validation import check_inputs
@@ -354,6 +355,14 @@ class BoostCluster(VotesMixin):
     True
     """
 
+    _takes: ClassVar[Takes] = Takes(
+        PAIRS,
+        how="by vote",
+        when="the clusterer you already use, through the projections it is given",
+        weights="weights",
+        names=(Named("boostcluster", "boosts any clusterer by projections"),),
+    )
+
     _parameter_constraints: ClassVar[dict[str, list[Any]]] = {
         "estimator": [HasMethods("fit_predict"), None],
         "n_clusters": [Interval(Integral, 1, None, closed="left")],
@@ -419,7 +428,7 @@ class BoostCluster(VotesMixin):
                     self._cluster,
                     n_components=self._n_components,
                     seeds=seeds,
-                    takes_x=self._takes(X),
+                    takes_x=self._clusterer_takes(X),
                     solver=self.solver,
                     on_round=lambda record: show(record, advance=1),
                 )
@@ -429,7 +438,7 @@ class BoostCluster(VotesMixin):
         self.loss_ = np.exp([record.log_loss for record in rounds.history])
         self._links, self._plain = links, None
         if not self.estimator_weights_.any() or (
-            self.selection == "constraints" and self._takes(X)
+            self.selection == "constraints" and self._clusterer_takes(X)
         ):
             self._plain = self._cluster(X, plain_seed)
         self.co_association_ = CoAssociation(
@@ -459,7 +468,7 @@ class BoostCluster(VotesMixin):
         base = KMeans(n_init=1) if self.estimator is None else self.estimator
         return labels_from(base, X, self.n_clusters, seed)
 
-    def _takes(self, X: Matrix) -> bool:
+    def _clusterer_takes(self, X: Matrix) -> bool:
         """Whether the clusterer accepts X as it is."""
         if not sp.issparse(X) or self.estimator is None:
             return True

@@ -8,6 +8,7 @@ import numpy as np
 from sklearn.utils import check_random_state
 from sklearn.utils.validation import check_is_fitted
 
+from conclust._declare import PAIRS, Named, Takes
 from conclust._lloyd.best import warn_if_degenerate
 from conclust._lloyd.start import centred, init_centers
 from conclust._pairs import SignedPairs
@@ -243,6 +244,14 @@ class BoostedConstrainedKMeans(JudgedMixin):
     >>> model.fit(X, constraints=known).report_.share > 0.95
     True
     """
+
+    _takes: ClassVar[Takes] = Takes(
+        PAIRS,
+        how="by learned priority",
+        when="nobody knows which statements matter more",
+        weights="weights",
+        names=(Named("bckm", "learns which statements come first"),),
+    )
 
     _parameter_constraints: ClassVar[dict[str, list[Any]]] = {
         "n_clusters": [Interval(Integral, 1, None, closed="left")],

@@ -11,6 +11,7 @@ from sklearn.metrics import normalized_mutual_info_score
 from sklearn.utils import check_array, check_random_state
 from sklearn.utils.validation import check_is_fitted
 
+from conclust._declare import PAIRS, Named, Takes
 from conclust._progress import Rounds, progress
 from conclust._sklearn import Interval, StrOptions, fit_context
 from conclust._validation import as_constraints, check_inputs, check_new_rows, refuse_dask
@@ -341,6 +342,14 @@ class CoTraining(ClusterMixin, BaseEstimator):
     Constraints(20 cannot-link; 150 samples)
     """
 
+    _takes: ClassVar[Takes] = Takes(
+        PAIRS,
+        how="by vote",
+        when="several views of the same rows, few statements",
+        names=(Named("cotraining", "two views teach each other"),),
+        needs="two tables",
+    )
+
     _parameter_constraints: ClassVar[dict[str, list[Any]]] = {
         "n_clusters": [Interval(Integral, 1, None, closed="left")],
         "estimator": [None, BaseEstimator],
@@ -544,7 +553,7 @@ class CoTraining(ClusterMixin, BaseEstimator):
 
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()
-        tags.input_tags.sparse = True
+        tags.input_tags.sparse = self._takes.sparse
         return tags
 
 

@@ -7,6 +7,7 @@ import numpy as np
 from joblib import Parallel, delayed
 from sklearn.utils import check_random_state
 
+from conclust._declare import PAIRS, Named, Takes
 from conclust._lloyd.best import warn_if_degenerate
 from conclust._lloyd.start import Centred, centred, init_centers
 from conclust._progress import Rounds, progress
@@ -129,6 +130,16 @@ class ConstrainedKMeansEnsemble(JudgedMixin):
     >>> int(model.suspects(5)["flipped"].sum())  # of five answers to review, so many are wrong
     5
     """
+
+    _takes: ClassVar[Takes] = Takes(
+        PAIRS,
+        how="by vote",
+        when="how sure is each pair?",
+        names=(
+            Named("ensemble", "votes over random orders of statements"),
+            Named("rckm", "votes over random orders, one per member", {"reorder": "run"}),
+        ),
+    )
 
     _parameter_constraints: ClassVar[dict[str, list[Any]]] = {
         "n_clusters": [Interval(Integral, 1, None, closed="left")],

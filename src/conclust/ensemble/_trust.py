@@ -9,6 +9,7 @@ import numpy.typing as npt
 from joblib import Parallel, delayed
 from sklearn.utils import check_random_state
 
+from conclust._declare import PAIRS, Named, Takes
 from conclust._lloyd.best import best_of_starts, n_starts, warn_if_degenerate
 from conclust._lloyd.start import Centred, centred, start_centers
 from conclust._placement.links import link_rows
@@ -157,6 +158,14 @@ class TrustEnsemble(CodesMixin):
     >>> int(model.suspects(20)["flipped"].sum()) > 15  # of twenty answers to review
     True
     """
+
+    _takes: ClassVar[Takes] = Takes(
+        PAIRS,
+        how="by trust",
+        when="some statements are wrong, nobody knows how many; which ones?",
+        weights="weights",
+        names=(Named("trust", "judges which statements to believe, then votes"),),
+    )
 
     _parameter_constraints: ClassVar[dict[str, list[Any]]] = {
         "n_clusters": [Interval(Integral, 1, None, closed="left")],

@@ -10,6 +10,7 @@ from sklearn.metrics import pairwise_distances
 from sklearn.utils.validation import check_is_fitted
 
 from conclust._arrays import FloatArray, IntArray
+from conclust._declare import PAIRS, RELATIVE, Named, Takes
 from conclust._progress import progress
 from conclust._sklearn import Interval, StrOptions, fit_context
 from conclust._validation import check_inputs
@@ -115,6 +116,15 @@ class ReCon(ClusterMixin, BaseEstimator):
     array([0, 0, 1, 1, 1, 1], dtype=int32)
     """
 
+    _takes: ClassVar[Takes] = Takes(
+        PAIRS | RELATIVE,
+        how="hard for relative and must-links",
+        when='"a and b are closer than c"; a hierarchy, a taxonomy',
+        weights="weights",
+        sparse=False,
+        names=(Named("recon", "a tree that keeps relative statements"),),
+    )
+
     _parameter_constraints: ClassVar[dict[str, list[Any]]] = {
         "n_clusters": [Interval(Integral, 1, None, closed="left"), None],
         "linkage": [StrOptions({"centroid", "ward", "average", "complete", "single"})],
@@ -160,9 +170,7 @@ class ReCon(ClusterMixin, BaseEstimator):
         -------
         self
         """
-        X, constraints = check_inputs(
-            self, X, constraints, n_clusters=self.n_clusters, relative=True, accept_sparse=False
-        )
+        X, constraints = check_inputs(self, X, constraints, n_clusters=self.n_clusters)
         if self.linkage in BY_CENTRES and self.metric not in ("euclidean", "precomputed"):
             raise ValueError(
                 f"linkage={self.linkage!r} is defined by Euclidean distances; got "

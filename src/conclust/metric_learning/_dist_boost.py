@@ -11,6 +11,7 @@ from sklearn.metrics import euclidean_distances, pairwise_distances_argmin
 from sklearn.utils import check_random_state
 from sklearn.utils.validation import check_is_fitted
 
+from conclust._declare import PAIRS, Takes
 from conclust._lloyd.start import init_centers
 from conclust._placement.hard import Outcome, place
 from conclust._placement.units import Units, units_of
@@ -365,6 +366,14 @@ class DistBoost(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator
     True
     """
 
+    _takes: ClassVar[Takes] = Takes(
+        PAIRS,
+        how="soft, a distance of any shape",
+        when="before any clusterer; many statements",
+        weights="weights",
+        sparse=False,
+    )
+
     _parameter_constraints: ClassVar[dict[str, list[Any]]] = {
         "n_estimators": [Interval(Integral, 1, None, closed="left")],
         "n_components": [Interval(Integral, 1, None, closed="left"), None],
@@ -406,7 +415,7 @@ class DistBoost(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator
         -------
         self
         """
-        X, constraints = check_inputs(self, X, constraints, accept_sparse=False)
+        X, constraints = check_inputs(self, X, constraints)
         if self.n_components is not None and self.n_components > len(X):
             raise ValueError(
                 f"n_samples={len(X)} should be >= n_components={self.n_components}: "
@@ -545,7 +554,7 @@ class DistBoost(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator
 
     def _check_new_rows(self, X: Any) -> np.ndarray:
         check_is_fitted(self)
-        return check_new_rows(self, X, dtype=[np.float64, np.float32], accept_sparse=False)
+        return check_new_rows(self, X, dtype=[np.float64, np.float32])
 
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()

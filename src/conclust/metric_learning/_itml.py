@@ -10,6 +10,7 @@ from scipy.linalg import solve_triangular
 from sklearn.exceptions import ConvergenceWarning
 from sklearn.utils import check_array, check_random_state
 
+from conclust._declare import PAIRS, Takes
 from conclust._kernels.bregman import project_in_turn
 from conclust._progress import Rounds, progress
 from conclust._sklearn import Interval, StrOptions, fit_context
@@ -201,6 +202,13 @@ class ITML(MahalanobisMixin):
     >>> KMeans(2, random_state=0).fit(metric.transform(X)).labels_.tolist()
     [1, 1, 0, 0]
     """
+
+    _takes: ClassVar[Takes] = Takes(
+        PAIRS,
+        how="soft, a linear metric",
+        when="before any clusterer; few statements",
+        weights="weights",
+    )
 
     _parameter_constraints: ClassVar[dict[str, list[Any]]] = {
         "gamma": [Interval(Real, 0, None, closed="neither")],

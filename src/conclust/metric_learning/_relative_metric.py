@@ -12,11 +12,12 @@ from sklearn.base import OneToOneFeatureMixin
 from sklearn.exceptions import ConvergenceWarning
 from sklearn.utils.sparsefuncs import mean_variance_axis
 
+from conclust._declare import RELATIVE, Takes
 from conclust._progress import Rounds, progress
 from conclust._sklearn import Interval, fit_context
 from conclust._validation import check_inputs
 from conclust.constraints import Constraints
-from conclust.exceptions import ConclustWarning, ConstraintsIgnoredWarning
+from conclust.exceptions import ConclustWarning
 from conclust.metric_learning._mahalanobis import MahalanobisMixin
 
 
@@ -270,6 +271,13 @@ class RelativeMetric(OneToOneFeatureMixin, MahalanobisMixin):
     [0.12, 0.0]
     """
 
+    _takes: ClassVar[Takes] = Takes(
+        RELATIVE,
+        how="soft, weights of features",
+        when="before any clusterer; which features matter?",
+        weights="weights",
+    )
+
     _parameter_constraints: ClassVar[dict[str, list[Any]]] = {
         "C": [Interval(Real, 0, None, closed="neither")],
         "max_iter": [Interval(Integral, 1, None, closed="left")],
@@ -300,15 +308,8 @@ class RelativeMetric(OneToOneFeatureMixin, MahalanobisMixin):
         -------
         self
         """
-        X, constraints = check_inputs(self, X, constraints, relative=True)
+        X, constraints = check_inputs(self, X, constraints)
         relative = constraints.relative
-        if len(relative) < len(constraints):
-            warnings.warn(
-                f"RelativeMetric uses relative statements only; the other "
-                f"{len(constraints) - len(relative)} are ignored. ITML learns from pairs.",
-                ConstraintsIgnoredWarning,
-                stacklevel=3,
-            )
         self.scale_ = typical_squared_deviation(X)
         self.history_, self.converged_ = [], True
         self.multipliers_ = np.zeros(len(constraints))

@@ -1,8 +1,8 @@
 """One page about one clustering: facts → page, self-contained and offline."""
 
-from conclust.reporting._facts import Facts, gather
+from conclust.reporting._facts import About, Facts, gather
 from conclust.reporting._map import check_projection
 from conclust.reporting._page import page
 from conclust.reporting._write import write_report
 
-__all__ = ["Facts", "check_projection", "gather", "page", "write_report"]
+__all__ = ["About", "Facts", "check_projection", "gather", "page", "write_report"]

@@ -1,13 +1,13 @@
 """Everything the page says, as plain values: no HTML here."""
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, TypedDict, Unpack
 
 import numpy as np
 
 from conclust._progress import curve_of
-from conclust.constraints import Constraints
+from conclust.constraints import ConstraintReport, Constraints
 from conclust.reporting._map import Map, draw
 from conclust.reporting._profiles import profiles
 
@@ -56,65 +56,92 @@ class Facts:
     priority_title: str
     conflicts: list[str]
     curves: list[Curve]
-    comparison: list[dict[str, Any]]
-    details: dict[str, Any]
+    comparison: list[Mapping[str, Any]]
+    details: Mapping[str, Any]
+
+
+class About(TypedDict, total=False):
+    """What may be said about a clustering besides rows, labels and statements."""
+
+    report: ConstraintReport  # of the labels, where it is known already
+    conflicts: Sequence[object]  # of the statements, where they are known already
+    ids: Sequence[str]  # names of the rows
+    frame: "pd.DataFrame | None"  # the user's columns, for the profiles, and which of them are …
+    numbers: Sequence[str]
+    categories: Sequence[str]
+    texts: Sequence[str]
+    title: str
+    method: str
+    reasons: Sequence[str]  # why this method
+    notes: Sequence[str]  # what was done to the table
+    history: Sequence[Any]  # records of the rounds, as `history_` holds them
+    priorities: Any  # (n_statements,) learned, as `constraint_weights_`
+    doubt: Any  # (n_statements,), as `doubt_`
+    confidence: Any  # (n_samples,) between 0 and 1
+    curve: Any  # numbers of clusters tried, their scores, and the one chosen
+    comparison: Sequence[Mapping[str, Any]]  # one row per method
+    projection: str  # "pca", "tsne" or "umap"
+    seed: int  # of the projection and of what is drawn
+    details: Mapping[str, Any]  # command, seed, parameters, inputs and versions are shown
 
 
 def gather(
-    X: Any,
-    labels: Any,
-    constraints: Constraints | None = None,
-    *,
-    ids: Sequence[str] | None = None,
-    frame: "pd.DataFrame | None" = None,
-    numbers: Sequence[str] = (),
-    categories: Sequence[str] = (),
-    texts: Sequence[str] = (),
-    title: str = "Clusters",
-    method: str = "",
-    reasons: Sequence[str] = (),
-    notes: Sequence[str] = (),
-    conflicts: Sequence[str] | None = None,
-    history: Sequence[Any] = (),
-    priorities: Any = None,
-    doubt: Any = None,
-    confidence: Any = None,
-    curve: Any = None,
-    comparison: Sequence[dict[str, Any]] = (),
-    projection: str = "pca",
-    seed: int = 0,
-    details: dict[str, Any] | None = None,
+    X: Any, labels: Any, constraints: Constraints | None = None, **about: Unpack[About]
 ) -> Facts:
-    """Collect what the page says; see :func:`write_report` for the parameters."""
+    """Collect what the page says.
+
+    Parameters
+    ----------
+    X : {ndarray, sparse matrix} of shape (n_samples, n_features)
+    labels : array-like of shape (n_samples,)
+    constraints : Constraints, default=None
+    **about : see `About`
+
+    Returns
+    -------
+    Facts
+    """
+    unknown = about.keys() - About.__annotations__.keys()
+    if unknown:
+        raise TypeError(
+            f"A report has no {min(unknown)!r}; besides X, labels and constraints it takes "
+            f"{', '.join(About.__annotations__)}."
+        )
     labels = np.asarray(labels)
     constraints = (constraints if constraints is not None else Constraints()).on(len(labels))
     n_clusters = int(labels.max(initial=0)) + 1
-    report = constraints.report(labels)
-    drawing = draw(X, constraints, report.kept, projection, seed)
-    names = [str(i) for i in range(len(labels))] if ids is None else list(ids)
-    ranked, ranked_title = _ranked(constraints, report.kept, priorities, doubt)
-    curves = [c for c in (_k_curve(curve), _history(history)) if c is not None]
+    report = about.get("report") or constraints.report(labels)
+    conflicts = about.get("conflicts")
+    drawing = draw(
+        X, constraints, report.kept, about.get("projection", "pca"), about.get("seed", 0)
+    )
+    ids = about.get("ids")
+    names = range(len(labels)) if ids is None else ids
+    ranked, ranked_title = _ranked(
+        constraints, report.kept, about.get("priorities"), about.get("doubt")
+    )
+    curves = [_k_curve(about.get("curve")), _history(about.get("history", ()))]
     violated = report.violated.head(N_BROKEN).to_dict("records") if report.n_violated else []
     return Facts(
-        title=title,
+        title=about.get("title", "Clusters"),
         n_samples=len(labels),
         n_clusters=n_clusters,
-        method=method,
-        reasons=list(reasons),
-        notes=list(notes),
-        ids=[names[i] for i in drawing.rows],
+        method=about.get("method", ""),
+        reasons=list(about.get("reasons", ())),
+        notes=list(about.get("notes", ())),
+        ids=[str(names[i]) for i in drawing.rows],
         labels=labels[drawing.rows].tolist(),
         sizes=np.bincount(labels[labels >= 0], minlength=n_clusters).tolist(),
         phrases=profiles(
             X,
             labels,
             n_clusters,
-            frame=frame,
-            numbers=numbers,
-            categories=categories,
-            texts=texts,
+            frame=about.get("frame"),
+            numbers=about.get("numbers", ()),
+            categories=about.get("categories", ()),
+            texts=about.get("texts", ()),
         ),
-        confidence=_mean_confidence(confidence, labels, n_clusters),
+        confidence=_mean_confidence(about.get("confidence"), labels, n_clusters),
         map=drawing,
         counts=[(kind, c.given, c.kept) for kind, c in report.counts.items()],
         n_violated=report.n_violated,
@@ -122,9 +149,9 @@ def gather(
         priorities=ranked,
         priority_title=ranked_title,
         conflicts=list(map(str, constraints.conflicts() if conflicts is None else conflicts)),
-        curves=curves,
-        comparison=list(comparison),
-        details=details or {},
+        curves=[curve for curve in curves if curve is not None],
+        comparison=list(about.get("comparison", ())),
+        details=about.get("details", {}),
     )
 
 

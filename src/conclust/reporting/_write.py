@@ -1,15 +1,20 @@
 """The report as a file."""
 
 from pathlib import Path
-from typing import Any
+from typing import Any, Unpack
 
 from conclust._atomic import atomic_write
-from conclust.reporting._facts import gather
+from conclust.constraints import Constraints
+from conclust.reporting._facts import About, gather
 from conclust.reporting._page import page
 
 
 def write_report(
-    path: str | Path, X: Any, labels: Any, constraints: Any = None, **about: Any
+    path: str | Path,
+    X: Any,
+    labels: Any,
+    constraints: Constraints | None = None,
+    **about: Unpack[About],
 ) -> None:
     """Write one self-contained HTML page about a clustering; it opens offline.
 
@@ -22,10 +27,8 @@ def write_report(
     labels : array-like of shape (n_samples,)
     constraints : Constraints, default=None
     **about : dict
-        Any of: `ids` (names of the rows), `frame` with `numbers`, `categories`, `texts` (the
-        user's columns by kind, for the profiles), `title`, `method`, `reasons`, `notes`,
-        `conflicts`, `history`, `priorities`, `doubt`, `confidence`, `curve`, `comparison`,
-        `projection` ("pca", "tsne" or "umap"), `seed` and `details`.
+        What else there is to say, such as `ids` (names of the rows), `title`, `history` or
+        `confidence`; :class:`conclust.reporting.About` lists all.
 
     Examples
     --------

@@ -16,6 +16,7 @@ from sklearn.datasets import make_blobs
 from sklearn.metrics import adjusted_rand_score
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
+from sklearn.utils import get_tags
 
 from conclust._progress import curve_of
 from conclust.constraints import Constraints, sample_constraints
@@ -32,18 +33,26 @@ class EstimatorCase:
     ----------
     estimator : estimator
         Unfitted.
-    hard : bool, default=False
-        Every pairwise statement holds in the result; contradictions raise.
+    hard : bool, default=None
+        Every pairwise statement holds in the result; contradictions raise. By default what the
+        class declares; False for a class that does not.
     plain : estimator, default=None
         What it equals when no constraints are given (same `init`).
-    relative : bool, default=False
-        It uses relative statements.
+    relative : bool, default=None
+        It uses relative statements. By default as for `hard`.
     """
 
     estimator: Any
-    hard: bool = False
+    hard: bool | None = None
     plain: Any = None
-    relative: bool = False
+    relative: bool | None = None
+
+    def __post_init__(self) -> None:
+        takes = getattr(self.estimator, "_takes", None)
+        if self.hard is None:
+            object.__setattr__(self, "hard", takes is not None and takes.hard)
+        if self.relative is None:
+            object.__setattr__(self, "relative", takes is not None and "relative" in takes.kinds)
 
     def __str__(self) -> str:
         return type(self.estimator).__name__
@@ -67,7 +76,7 @@ def estimator_checks(case: EstimatorCase) -> Iterator[tuple[EstimatorCase, Check
     --------
     >>> from conclust import COPKMeans
     >>> from conclust.testing import EstimatorCase, estimator_checks
-    >>> for case, check in estimator_checks(EstimatorCase(COPKMeans(3), hard=True)):
+    >>> for case, check in estimator_checks(EstimatorCase(COPKMeans(3))):
     ...     check(case)
     """
     checks: list[Check] = [
@@ -237,19 +246,25 @@ def check_float32_stays(case: EstimatorCase) -> None:
 
 
 def check_sparse_equals_dense(case: EstimatorCase) -> None:
-    """A CSR matrix gives the labels of the same matrix written out, or a clear refusal."""
+    """A CSR matrix gives the labels of the same matrix written out, or a clear refusal.
+
+    Which of the two is what scikit-learn's tag says.
+    """
     X, y, constraints = _overlapping(4)
     X = np.where(np.abs(X) < 2, 0.0, X)
     init = _centers(X, y)
     dense = case.fresh(n_clusters=3, init=init, n_init=1).fit(X, constraints=constraints)
+    promised = get_tags(case.estimator).input_tags.sparse
     try:
         sparse = case.fresh(n_clusters=3, init=init, n_init=1).fit(
             sp.csr_array(X), constraints=constraints
         )
     except TypeError as refused:
         assert "sparse" in str(refused).lower()
+        assert not promised, f"{case} says by its tags that it takes sparse rows"
     else:
         assert _same_partition(dense.labels_, sparse.labels_)
+        assert promised, f"{case} says by its tags that it refuses sparse rows"
 
 
 def check_n_jobs_changes_nothing(case: EstimatorCase) -> None:

@@ -10,6 +10,7 @@ import scipy.sparse as sp
 from sklearn.utils import check_random_state
 
 from conclust._arrays import FloatArray, Matrix
+from conclust._declare import PAIRS, Named, Takes
 from conclust._kernels.place_soft import broken_price
 from conclust._lloyd.best import best_of_starts, n_starts, warn_if_degenerate
 from conclust._lloyd.start import means_of, start_centers
@@ -330,6 +331,14 @@ class MPCKMeans(CentersMixin):
     >>> bool(model.metrics_[0, 0] > 10 * model.metrics_[0, 1])
     True
     """
+
+    _takes: ClassVar[Takes] = Takes(
+        PAIRS,
+        how="soft, learns the metric",
+        when="features differ in relevance",
+        weights="weights",
+        names=(Named("mpckmeans", "weighs statements and learns which features matter"),),
+    )
 
     _parameter_constraints: ClassVar[dict[str, list[Any]]] = {
         "n_clusters": [Interval(Integral, 1, None, closed="left")],

@@ -1,4 +1,4 @@
-"""The sets the papers cut from others, and views put side by side."""
+"""Sets that are no stored file: cut from others, shipped with scikit-learn, or given by a rule."""
 
 import html
 import re
@@ -9,6 +9,7 @@ import numpy as np
 import scipy.sparse as sp
 
 from conclust.datasets._content import Content
+from conclust.datasets._generators import make_balance_scale, make_monks
 
 _COMMENT_OR_TAG = re.compile(r"<!--.*?-->|<[^>]*>", re.DOTALL)
 _WORD = r"\b[a-z]{2,}\b"
@@ -70,4 +71,42 @@ RECIPES: dict[str, Callable[..., Content]] = {
     "glass_10": with_row_number,
     "mfeat": side_by_side,
     "webkb": weighted_words,
+}
+
+
+def _from_sklearn(loader: str, labels: tuple[str, ...]) -> Content:
+    import sklearn.datasets  # here, not above: it is slow to import and rarely needed
+
+    bunch = getattr(sklearn.datasets, loader)()
+    names = [_plain(name) for name in bunch.feature_names]
+    return Content(bunch.data, np.array(labels)[bunch.target], names)
+
+
+def _plain(name: str) -> str:
+    # "sepal length (cm)" -> "sepal_length", as in the stored files.
+    return str(name).removesuffix(" (cm)").replace(" ", "_").replace("/", "_")
+
+
+def _balance() -> Content:
+    X, y = make_balance_scale()
+    names = ["left_weight", "left_distance", "right_weight", "right_distance"]
+    return Content(X, np.array(["B", "L", "R"])[y], names)
+
+
+def _monks(problem: int) -> Content:
+    X, y = make_monks(problem)
+    return Content(X, y.astype(str), [f"a{attribute}" for attribute in range(1, 7)])
+
+
+SHIPPED: dict[str, Callable[[], Content]] = {
+    "iris": partial(_from_sklearn, "load_iris", ("setosa", "versicolor", "virginica")),
+    "wine": partial(_from_sklearn, "load_wine", ("1", "2", "3")),
+    "wdbc": partial(_from_sklearn, "load_breast_cancer", ("M", "B")),
+}
+
+RULES: dict[str, Callable[[], Content]] = {
+    "balance": _balance,
+    "monks1_full": partial(_monks, 1),
+    "monks2_full": partial(_monks, 2),
+    "monks3_full": partial(_monks, 3),
 }

@@ -1,0 +1,172 @@
+"""The map of the page: points, lines and the tools beside them."""
+
+import json
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+
+from conclust.reporting._facts import Facts
+from conclust.reporting._html import (
+    COLORS,
+    SHAPES,
+    clean,
+    color,
+    cut,
+    largest_clusters,
+    marker,
+    section,
+    swatch,
+    text,
+)
+from conclust.reporting._map import HEIGHT, WIDTH
+
+MAX_SVG = 2_000  # points; a browser redraws more of them faster on a canvas
+ID_BUDGET = 400_000  # bytes for the names of rows
+MAX_NAME = 40
+MANY_LINES = 100
+N_LEGEND = 40  # clusters, the largest
+
+
+def map_section(facts: Facts) -> str:
+    drawing = facts.map
+    summary = _map_words(facts)
+    tags = _tags(facts)
+    as_svg = len(drawing.rows) <= MAX_SVG
+    picture = _svg(facts, summary, tags) if as_svg else _canvas(summary)
+    legend = "".join(
+        f'<li><button type="button" aria-pressed="false" data-cluster="{c}">{swatch(c)}'
+        f"cluster {c} ({size:,})</button></li>"
+        for c, size in enumerate(facts.sizes)
+        if c in largest_clusters(facts, N_LEGEND)
+    )
+    lines, switches = "", ""
+    if drawing.n_kept or drawing.n_broken:
+        switches = "".join(
+            f'<li><button type="button" aria-pressed="true" data-lines="{sort}">'
+            f"lines of {sort} statements</button></li>"
+            for sort, n in (("kept", drawing.n_kept), ("broken", drawing.n_broken))
+            if n
+        )
+        lines = (
+            f" Lines are statements: {drawing.n_kept:,} kept (solid grey), "
+            f"{drawing.n_broken:,} broken (dashed red)"
+        )
+        n_drawn = len(drawing.kept) + len(drawing.broken)
+        if n_drawn < drawing.n_kept + drawing.n_broken:
+            lines += f", {n_drawn:,} of them drawn"
+        lines += "."
+    if switches:
+        switches = f'<ul class="legend" aria-label="Show statements">{switches}</ul>'
+    tools = (
+        '<div id="tools" hidden><ul class="legend" aria-label="Show one cluster">'
+        f'{legend}</ul>{switches}<div class="find"><label for="find">Find a row:</label>'
+        '<input id="find" type="search" autocomplete="off" spellcheck="false">'
+        '<output id="told" for="find"></output></div></div>'
+    )
+    body = (
+        f"<figure>\n{picture}\n<figcaption>{text(drawing.caption)}{lines}</figcaption>\n</figure>\n"
+        f'{tools}\n<script id="map-data" type="application/json">{_map_data(facts, tags, as_svg)}'
+        "</script>"
+    )
+    return section("map-heading", "Map", body)
+
+
+def _map_words(facts: Facts) -> str:
+    sizes = ", ".join(f"cluster {c}: {size:,}" for c, size in enumerate(facts.sizes[:20]))
+    return (
+        f"Map of {facts.n_samples:,} rows in {facts.n_clusters:,} clusters ({sizes}); "
+        f"{facts.map.n_kept:,} statements kept and {facts.map.n_broken:,} broken. "
+        "The tables below say the same in words."
+    )
+
+
+def _tags(facts: Facts) -> list[tuple[int, int, str]]:
+    """Where the number of each cluster stands: the median of its rows."""
+    labels = np.asarray(facts.labels)
+    found = []
+    for cluster in range(min(facts.n_clusters, 50)):
+        inside = labels == cluster
+        if inside.any():
+            x, y = np.median(facts.map.x[inside]), np.median(facts.map.y[inside])
+            found.append((int(x), int(y), str(cluster)))
+    return found
+
+
+def _svg(facts: Facts, summary: str, tags: list[tuple[int, int, str]]) -> str:
+    drawing, labels = facts.map, np.asarray(facts.labels)
+    paths = []
+    for cluster in np.unique(labels).tolist():
+        inside = labels == cluster
+        shape = marker(cluster, _radius(len(labels)))
+        marks = "".join(
+            f"M{x},{y}{shape}" for x, y in zip(drawing.x[inside], drawing.y[inside], strict=True)
+        )
+        paths.append(f'<path data-cluster="{cluster}" fill="{color(cluster)}" d="{marks}"/>')
+    many = " many" if len(drawing.kept) + len(drawing.broken) > MANY_LINES else ""
+    words = "".join(f'<text class="tag" x="{x}" y="{y}">{name}</text>' for x, y, name in tags)
+    return (
+        f'<svg id="map" class="map" viewBox="0 0 {WIDTH} {HEIGHT}" role="img" '
+        f'aria-labelledby="map-words"><title id="map-words">{text(summary)}</title>'
+        f'<path class="kept" d="{_segments(drawing.kept)}"/>'
+        f'<g class="points">{"".join(paths)}</g>'
+        f'<path class="broken{many}" d="{_segments(drawing.broken)}"/>{words}'
+        '<circle id="ring" r="14" fill="none" stroke="#000" stroke-width="3" visibility="hidden"/>'
+        "</svg>"
+    )
+
+
+def _canvas(summary: str) -> str:
+    return (
+        f'<canvas id="map" class="map" width="{WIDTH}" height="{HEIGHT}" role="img" '
+        f'aria-label="{text(summary)}">{text(summary)}</canvas>'
+        "<noscript><p>The map of so many rows is drawn by a script, which is switched off."
+        "</p></noscript>"
+    )
+
+
+def _segments(lines: Any) -> str:
+    return "".join(f"M{a},{b}L{c},{d}" for a, b, c, d in lines.tolist())
+
+
+def _radius(n_points: int) -> float:
+    return 9.0 if n_points <= 200 else 7.0 if n_points <= 600 else 5.0
+
+
+def _map_data(facts: Facts, tags: list[tuple[int, int, str]], as_svg: bool) -> str:
+    drawing = facts.map
+    data: dict[str, Any] = {
+        "width": WIDTH,
+        "height": HEIGHT,
+        "x": drawing.x.tolist(),
+        "y": drawing.y.tolist(),
+        "labels": facts.labels,
+        "ids": _short_names([clean(name) for name in facts.ids]),
+    }
+    if not as_svg:
+        data |= {
+            "kept": drawing.kept.tolist(),
+            "broken": drawing.broken.tolist(),
+            "tags": tags,
+            "colours": COLORS,
+            "shapes": ["M0,0" + marker(c, 4.0) for c in range(len(SHAPES))],
+        }
+    return _json(data)
+
+
+def _json(data: Any) -> str:
+    """JSON that cannot end the element it stands in."""
+    content = json.dumps(data, ensure_ascii=False, separators=(",", ":"))
+    content = content.encode("utf-8", "replace").decode("utf-8")
+    for character in "<>&\u2028\u2029":
+        content = content.replace(character, f"\\u{ord(character):04x}")
+    return content
+
+
+def _short_names(ids: Sequence[str]) -> list[str]:
+    """Names cut so that all together stay within the budget."""
+    for length in (MAX_NAME, 24, 12, 8):
+        names = [cut(name, length) for name in ids]
+        if len(_json(names)) <= ID_BUDGET:
+            return names
+    return [str(i) for i in range(len(ids))]
