@@ -318,6 +318,22 @@ class NearestCenters:
 
         return sum(self._in_threads(part, self._rows))
 
+    def distances_to_own(self, centers: np.ndarray) -> np.ndarray:
+        """Squared distance of each row to the centre of its cluster, (n_samples,)."""
+        norms = _squared_norms(centers)
+        distances = np.empty(self.X.shape[0], dtype=self.X.dtype)
+
+        def part(thread: int, start: int, stop: int) -> None:
+            here = distances[start:stop]
+            self._kernels[2](*self._data, centers, norms, start, stop, self.labels, here)
+
+        self._in_threads(part, self._rows)
+        return distances
+
+    def row(self, i: int) -> np.ndarray:
+        """One row as a dense array, (n_features,); not to be written to."""
+        return self.X[[i]].toarray()[0] if sp.issparse(self.X) else self.X[i]
+
     def _inertia_of_sums(self, centers: np.ndarray) -> float:
         # Σ w ‖x − c‖² = Σ w ‖x‖² + Σ_c (mass ‖c‖² − 2 c · sum): no row is looked at again.
         centers = centers.astype(np.float64, copy=False)
@@ -331,16 +347,14 @@ class NearestCenters:
 
         As scikit-learn does it, down to the order in which numpy leaves those rows.
         """
-        norms = _squared_norms(centers)
-        distances = np.empty(self.X.shape[0], dtype=self.X.dtype)
-        self._kernels[2](*self._data, centers, norms, 0, len(distances), self.labels, distances)
+        distances = self.distances_to_own(centers)
         if distances.max() == 0:
             return  # fewer distinct rows than clusters: every row lies on its centre
         empty = np.flatnonzero(masses == 0)
         farthest = np.argpartition(distances, -len(empty))[: -len(empty) - 1 : -1]
         for cluster, row in zip(empty, farthest, strict=True):
             mass = self.weight[row] if len(self.weight) else self.X.dtype.type(1)
-            part = mass * (self.X[[row]].toarray()[0] if sp.issparse(self.X) else self.X[row])
+            part = mass * self.row(row)
             sums[self.labels[row]] -= part
             masses[self.labels[row]] -= mass
             sums[cluster] = part
