@@ -108,7 +108,7 @@ def cop_kmeans(
     with (
         one_blas_thread(),
         NearestCenters(
-            X, n_clusters, sample_weight=sample_weight, kept=rows, all_distances=True
+            X, n_clusters, sample_weight=sample_weight, linked=rows, all_distances=True
         ) as near,
     ):
 
