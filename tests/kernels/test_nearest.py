@@ -6,7 +6,7 @@ import scipy.sparse as sp
 from numpy.testing import assert_array_equal
 
 from conclust._kernels import nearest
-from conclust._kernels.nearest import BLOCK
+from conclust._kernels.nearest import BLOCK, Factors, Linked, Totals, Work
 
 N_ROWS, N_FEATURES, N_CLUSTERS = 2 * BLOCK + 37, 5, 4
 
@@ -27,8 +27,8 @@ def numbers(dtype, seed=0):
     X = rng.randint(-2, 3, (N_ROWS, N_FEATURES)).astype(dtype)
     centers = rng.randint(-2, 3, (N_CLUSTERS, N_FEATURES)).astype(dtype)
     weight = rng.randint(0, 4, N_ROWS).astype(dtype)
-    kept = np.sort(rng.permutation(N_ROWS)[: N_ROWS // 3])
-    return X, centers, weight, kept
+    linked = np.sort(rng.permutation(N_ROWS)[: N_ROWS // 3])
+    return X, centers, weight, linked
 
 
 def parts(X, kind):
@@ -36,35 +36,48 @@ def parts(X, kind):
     return (X.data, X.indices, X.indptr) if kind == "csr" else (X,)
 
 
-def sweep(X, centers, weight, kept, labels, ranges, kind, plain, *, all_distances):
+def sweep(X, centers, weight, linked, labels, ranges, kind, plain, *, all_distances, turned=False):
     """Sweep over ranges one after the other, as threads would, into one set of sums."""
-    n_kept, n_clusters = len(kept), len(centers)
-    ranks = np.full((3, n_kept), -7, dtype=np.int32)
-    gap = np.full(n_kept, np.nan, dtype=X.dtype)
-    distances = np.full((n_kept * all_distances, n_clusters), np.nan, dtype=X.dtype)
-    sums, masses = np.zeros_like(centers), np.zeros(n_clusters, dtype=X.dtype)
+    n_linked, n_clusters = len(linked), len(centers)
+    ranks = np.full((3, n_linked), -7, dtype=np.int32)
+    nearest_distance = np.full(n_linked, np.nan, dtype=X.dtype)
+    distances = np.full((n_linked * all_distances, n_clusters), np.nan, dtype=X.dtype)
+    totals = Totals(np.zeros_like(centers), np.zeros(n_clusters, dtype=X.dtype))
+    about = Linked(
+        linked,
+        (X[linked] ** 2).sum(axis=1),
+        *ranks,
+        nearest_distance,
+        distances,
+        np.empty(n_linked, dtype=np.uint32),
+    )
+    work = Work(
+        np.empty(n_clusters * BLOCK, dtype=X.dtype),
+        np.empty((2, BLOCK), dtype=X.dtype),
+        np.empty((2, BLOCK), dtype=np.int32),
+    )
+    unused = np.empty((0, 0), dtype=X.dtype)
+    rows, columns = -2 * centers, np.ascontiguousarray(-2 * centers.T)
+    turned = kind == "csr" or turned
+    factors = Factors(
+        unused if turned else rows, columns if turned else unused, (centers**2).sum(axis=1)
+    )
     n_changed = 0
     for start, stop in ranges:
         n_changed += kernel("sweep", kind, plain)(
             *parts(X, kind),
             weight,
-            -2 * centers if kind == "dense" else np.ascontiguousarray(-2 * centers.T),
-            (centers**2).sum(axis=1),
+            factors,
             start,
             stop,
-            kept,
-            (X[kept] ** 2).sum(axis=1),
-            np.empty(n_clusters * BLOCK, dtype=X.dtype),
-            np.empty((2, BLOCK), dtype=X.dtype),
-            np.empty((2, BLOCK), dtype=np.int32),
+            int(np.searchsorted(linked, start)),
+            float(np.finfo(X.dtype).eps),
+            about,
+            work,
             labels,
-            *ranks,
-            gap,
-            distances,
-            sums,
-            masses,
+            totals,
         )
-    return ranks, gap, distances, (sums, masses), n_changed
+    return about, totals, n_changed
 
 
 def squared_distances(X, centers):
@@ -81,9 +94,10 @@ def check_totals(totals, X, weight, labels):
 @compiled_and_plain
 @kinds
 @pytest.mark.parametrize("weighted", [False, True])
-def test_sweep(kind, dtype, weighted, plain):
+@pytest.mark.parametrize("turned", [False, True], ids=["by rows", "by columns"])
+def test_sweep(kind, dtype, weighted, turned, plain):
     # Check every output of one sweep, ties included, over two ranges that cut a block.
-    X, centers, weight, kept = numbers(dtype)
+    X, centers, weight, linked = numbers(dtype)
     if not weighted:
         weight = np.ones_like(weight)
     full = squared_distances(X, centers)
@@ -91,48 +105,49 @@ def test_sweep(kind, dtype, weighted, plain):
     before = np.where(np.arange(N_ROWS) % 2, nearest, -1).astype(np.int32)
     labels = before.copy()
 
-    (was, first, second), gap, distances, totals, n_changed = sweep(
+    about, totals, n_changed = sweep(
         X,
         centers,
         weight if weighted else weight[:0],
-        kept,
+        linked,
         labels,
         [(0, BLOCK + 3), (BLOCK + 3, N_ROWS)],
         kind,
         plain,
         all_distances=True,
+        turned=turned,
     )
 
     assert_array_equal(labels, nearest)
     assert n_changed == (before != nearest).sum()
     check_totals(totals, X, weight, nearest)
 
-    assert_array_equal(was, before[kept])
-    assert_array_equal(distances, full[kept])
-    assert_array_equal(first, nearest[kept])
-    assert_array_equal(gap, full[kept].min(axis=1))
-    but_nearest = full[kept].copy()
-    but_nearest[np.arange(len(kept)), nearest[kept]] = np.inf
-    assert_array_equal(second, but_nearest.argmin(axis=1))
+    assert_array_equal(about.before, before[linked])
+    assert_array_equal(about.distances, full[linked])
+    assert_array_equal(about.nearest, nearest[linked])
+    assert_array_equal(about.nearest_distance, full[linked].min(axis=1))
+    but_nearest = full[linked].copy()
+    but_nearest[np.arange(len(linked)), nearest[linked]] = np.inf
+    assert_array_equal(about.second, but_nearest.argmin(axis=1))
 
 
 @compiled_and_plain
 @pytest.mark.parametrize("kind", ["dense", "csr"])
 def test_one_cluster_is_both_nearest_and_second(kind, plain):
-    X, centers, _, kept = numbers("f8")
-    (_, first, second), *_ = sweep(
+    X, centers, _, linked = numbers("f8")
+    about, *_ = sweep(
         X,
         centers[:1],
         X[:0, 0],
-        kept,
+        linked,
         np.full(N_ROWS, -1, dtype=np.int32),
         [(0, N_ROWS)],
         kind,
         plain,
         all_distances=False,
     )
-    assert not first.any()
-    assert not second.any()
+    assert not about.nearest.any()
+    assert not about.second.any()
 
 
 @compiled_and_plain
@@ -141,42 +156,41 @@ def test_rows_on_a_centre_are_at_distance_zero(kind, plain):
     # Check that rounding in ‖x‖² + ‖c‖² − 2 x·c does not part rows that lie on their centres.
     rng = np.random.RandomState(0)
     X = rng.uniform(1, 2, (40, 7))
-    kept = np.arange(40)
+    linked = np.arange(40)
     labels = np.full(40, -1, dtype=np.int32)
-    _, gap, *_ = sweep(
-        X, X.copy(), X[:0, 0], kept, labels, [(0, 40)], kind, plain, all_distances=False
+    about, *_ = sweep(
+        X, X.copy(), X[:0, 0], linked, labels, [(0, 40)], kind, plain, all_distances=False
     )
-    assert not gap.any()
+    assert not about.nearest_distance.any()
 
 
 @compiled_and_plain
 @kinds
-def test_kept_rows_move_to_where_they_were_placed(kind, dtype, plain):
+def test_linked_rows_move_to_where_they_were_placed(kind, dtype, plain):
     # Check labels and sums after moving some rows, against those of the final labels.
-    X, centers, weight, kept = numbers(dtype, seed=1)
+    X, centers, weight, linked = numbers(dtype, seed=1)
     full = squared_distances(X, centers)
     nearest = full.argmin(axis=1)
     before = np.random.RandomState(0).randint(-1, N_CLUSTERS, N_ROWS).astype(np.int32)
     labels = before.copy()
-    (was, first, _), _, _, totals, n_changed = sweep(
-        X, centers, weight, kept, labels, [(0, N_ROWS)], kind, plain, all_distances=False
+    about, totals, n_changed = sweep(
+        X, centers, weight, linked, labels, [(0, N_ROWS)], kind, plain, all_distances=False
     )
-    placed = np.where(np.arange(len(kept)) % 2, first, (first + 1) % N_CLUSTERS).astype(np.int32)
+    placed = np.where(
+        np.arange(len(linked)) % 2, about.nearest, (about.nearest + 1) % N_CLUSTERS
+    ).astype(np.int32)
     expected = nearest.copy()
-    expected[kept] = placed
-    for start, stop in ((0, 50), (50, len(kept))):
+    expected[linked] = placed
+    for start, stop in ((0, 50), (50, len(linked))):
         n_changed += kernel("move", kind, plain)(
             *parts(X, kind),
             weight,
             start,
             stop,
-            kept,
+            about,
             placed,
-            was,
-            first,
-            np.empty(len(kept), dtype=np.uint32),
             labels,
-            *totals,
+            totals,
         )
 
     assert_array_equal(labels, expected)

@@ -5,7 +5,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from conclust._kernels.place_in_order import count_broken, place_pairs, plan_pairs
+from conclust._kernels.place_in_order import Plan, count_broken, place_pairs, plan_pairs
 from tests.oracles import kmeans as oracle
 
 MUST, CANNOT = 1, -1
@@ -21,25 +21,15 @@ def place(distances, statements, order=None, plain=False):
     n_rows, n_clusters = distances.shape
     ranks = np.argsort(distances, axis=1, kind="stable").astype(np.int32)
     nearest, second = ranks[:, 0].copy(), ranks[:, min(1, n_clusters - 1)].copy()
-    gap = distances.min(axis=1)
     labels = np.full(n_rows, FREE, dtype=np.int32)
     table = np.asarray(statements).reshape(-1, 3)
     pairs, sign = table[:, :2].astype(np.uint32), table[:, 2].astype(np.int8)
     order = np.asarray(range(len(pairs)) if order is None else order, dtype=np.uint32)
-    openings, extensions = pairs.copy(), pairs.copy()
-    opening_sign, extension_sign = sign.copy(), sign.copy()
+    full = Plan(pairs.copy(), sign.copy(), pairs.copy(), sign.copy())
     is_placed = np.zeros(n_rows, dtype=bool)
-    a, b = plan(pairs, sign, order, is_placed, openings, opening_sign, extensions, extension_sign)
-    place(
-        nearest,
-        second,
-        gap,
-        openings[:a],
-        opening_sign[:a],
-        extensions[:b],
-        extension_sign[:b],
-        labels,
-    )
+    a, b = plan(pairs, sign, order, is_placed, full)
+    cut = Plan(*(table[:n] for table, n in zip(full, (a, a, b, b), strict=True)))
+    place(nearest, second, distances.min(axis=1), cut, labels)
     return labels.tolist()
 
 

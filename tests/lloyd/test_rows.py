@@ -28,8 +28,8 @@ class TwoBlocks:
         self.blocks = [X[:cut].copy(), X[cut:].copy()]
         self.shape, self.dtype = X.shape, X.dtype
 
-    def open_rows(self, n_clusters, *, sample_weight, kept, all_distances, n_threads):
-        return OpenBlocks(self, n_clusters, sample_weight, kept)
+    def open_rows(self, n_clusters, *, sample_weight, linked, all_distances, n_threads):
+        return OpenBlocks(self, n_clusters, sample_weight, linked)
 
 
 class OpenBlocks:
@@ -37,10 +37,10 @@ class OpenBlocks:
 
     is_small = False
 
-    def __init__(self, source, n_clusters, sample_weight, kept):
+    def __init__(self, source, n_clusters, sample_weight, linked):
         self.blocks, self.n_clusters = source.blocks, n_clusters
         self.weight = np.ones(source.shape[0]) if sample_weight is None else sample_weight
-        self.kept = np.empty(0, np.int64) if kept is None else kept
+        self.linked = np.empty(0, np.int64) if linked is None else linked
         self.forget()
 
     def __enter__(self):
@@ -58,17 +58,17 @@ class OpenBlocks:
         )
         self.before = self.labels
         self.labels = squared.argmin(axis=1).astype(np.int32)
-        self.distances = squared[self.kept]
+        self.distances = squared[self.linked]
         ranked = np.argsort(self.distances, axis=1, kind="stable").astype(np.int32)
         self.nearest = ranked[:, 0].copy()
         self.second = ranked[:, min(1, self.n_clusters - 1)].copy()
-        self.gap = self.distances.min(axis=1)
+        self.nearest_distance = self.distances.min(axis=1)
         return Assigned(int((self.labels != self.before).sum()), self.inertia(centers))
 
     def add(self, placed, centers):
         swept, inertia = self.labels, self.inertia(centers)
         self.labels = swept.copy()
-        self.labels[self.kept] = placed
+        self.labels[self.linked] = placed
         changed = (self.labels != self.before).sum() - (swept != self.before).sum()
         return Assigned(int(changed), self.inertia(centers) - inertia)
 
@@ -105,7 +105,7 @@ class OpenBlocks:
 
     @property
     def n_free_changed(self):
-        free = np.setdiff1d(np.arange(len(self.labels)), self.kept)
+        free = np.setdiff1d(np.arange(len(self.labels)), self.linked)
         return int((self.labels[free] != self.before[free]).sum())
 
     @property
@@ -167,7 +167,7 @@ def test_moving_a_row_changes_labels_and_means(kind, weight):
     # Check against means computed anew, where a cluster runs empty and stays where it was.
     centers = np.vstack([X[[0, 120]], X[[41]] - 100.0])
     w = np.ones(len(X)) if weight is None else weight
-    with open_rows(kind(X), 3, sample_weight=weight, kept=np.array([3, 5])) as rows:
+    with open_rows(kind(X), 3, sample_weight=weight, linked=np.array([3, 5])) as rows:
         rows.sweep(centers)
         assert_allclose(rows.means(centers, refill=False)[2], centers[2])
         rows.move(7, 2)

@@ -16,19 +16,19 @@ def test_distances_of_kept_rows(sparse):
     # Check what other k-means of the library read from a sweep, and the loop they build on it.
     X = load_iris().data
     centers = X[[3, 60, 120]]
-    kept = np.arange(0, 150, 7)
+    linked = np.arange(0, 150, 7)
     data = sp.csr_matrix(X) if sparse else X
-    with NearestCenters(data, 3, kept=kept, all_distances=True) as rows:
+    with NearestCenters(data, 3, linked=linked, all_distances=True) as rows:
         rows.sweep(centers)
-        expected = euclidean_distances(X[kept], centers, squared=True)
+        expected = euclidean_distances(X[linked], centers, squared=True)
         assert_allclose(rows.distances, expected, atol=1e-12)
         assert_array_equal(rows.nearest, expected.argmin(axis=1))
         assert_array_equal(rows.second, np.argsort(expected, axis=1)[:, 1])
-        assert_allclose(rows.gap, expected.min(axis=1), atol=1e-12)
-        placed = np.zeros(len(kept), dtype=np.int32)
+        assert_allclose(rows.nearest_distance, expected.min(axis=1), atol=1e-12)
+        placed = np.zeros(len(linked), dtype=np.int32)
         rows.add(placed, centers)
         labels = euclidean_distances(X, centers).argmin(axis=1)
-        labels[kept] = 0
+        labels[linked] = 0
         assert_array_equal(rows.labels, labels)
         means = [X[labels == cluster].mean(axis=0) for cluster in range(3)]
         assert_allclose(rows.means(centers), means)

@@ -9,7 +9,7 @@ P[c, t, v] of its samples with code v in clustering t, so that
 
 import numpy as np
 
-from conclust._kernels._jit import jit
+from conclust._kernels._jit import helper, jit
 
 
 @jit
@@ -97,7 +97,7 @@ def agreement(codes, weights, pairs, out):
         out[p] = total
 
 
-@jit
+@helper
 def _uniform(state):
     """Next number in (0, 1] of a splitmix64 generator.
 
@@ -111,7 +111,7 @@ def _uniform(state):
     return (np.float64(z >> np.uint64(11)) + 1.0) * (1.0 / 9007199254740992.0)
 
 
-@jit
+@helper
 def _sift_down(value, key, first, second, size, root):
     """Restore a min-heap on (value, key) below `root`."""
     while True:
@@ -133,7 +133,7 @@ def _sift_down(value, key, first, second, size, root):
         root = child
 
 
-@jit
+@helper
 def _offer(new_value, count, i, j, state, value, key, first, second, size):
     """Offer `count` equal sample pairs; each draws a key, and the largest (value, key) stay.
 

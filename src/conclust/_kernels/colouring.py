@@ -7,7 +7,7 @@ is CSR (`indptr`, `indices`), symmetric, without loops; `alive` masks the vertic
 
 import numpy as np
 
-from conclust._kernels._jit import jit
+from conclust._kernels._jit import helper, jit
 
 # Outcomes of a budgeted search.
 NONE = 0  # searched to the end: there is none
@@ -33,12 +33,11 @@ def core(indptr, indices, k, alive):
     in the reverse order with k colours: only the core decides whether a colouring exists.
     """
     n = len(indptr) - 1
-    degree = np.zeros(n, np.int64)
+    degree = np.empty(n, np.int64)
     removed = np.empty(n, np.int64)
     n_removed = 0
     for v in range(n):
-        if alive[v]:
-            degree[v] = _degree(indptr, indices, v, alive)
+        degree[v] = _degree(indptr, indices, v, alive)
     for v in range(n):
         if alive[v] and degree[v] < k:
             alive[v] = False
@@ -152,7 +151,7 @@ def odd_cycle(indptr, indices, alive, cycle):
     return length
 
 
-@jit
+@helper
 def _close_cycle(v, w, parent, cycle):
     """Write the tree path from v over the meeting point to w; return its number of vertices."""
     n_left = 0
@@ -242,7 +241,7 @@ def find_clique(indptr, indices, alive, size, budget, members):
     return NONE
 
 
-@jit
+@helper
 def _sift(indptr, indices, candidates, n_candidates, least, known):
     """Drop candidates that know fewer than `least` others; sort the rest, best known first."""
     for a in range(n_candidates):
@@ -279,7 +278,7 @@ def linked(indptr, indices, u, v):
     return low < indptr[u + 1] and indices[low] == v
 
 
-@jit
+@helper
 def _degree(indptr, indices, v, alive):
     degree = 0
     for e in range(indptr[v], indptr[v + 1]):
@@ -288,7 +287,7 @@ def _degree(indptr, indices, v, alive):
     return degree
 
 
-@jit
+@helper
 def _count_later(indptr, indices, rank, v):
     later = 0
     for e in range(indptr[v], indptr[v + 1]):
@@ -297,7 +296,7 @@ def _count_later(indptr, indices, rank, v):
     return later
 
 
-@jit
+@helper
 def _degeneracy_order(indptr, indices, alive):
     """Order the vertices by always removing one of least degree; buckets, O(n + m)."""
     n = len(indptr) - 1
@@ -336,7 +335,7 @@ def _degeneracy_order(indptr, indices, alive):
     return order
 
 
-@jit
+@helper
 def _link(head, after, before, bucket, v):
     after[v], before[v] = head[bucket], -1
     if head[bucket] >= 0:
@@ -344,7 +343,7 @@ def _link(head, after, before, bucket, v):
     head[bucket] = v
 
 
-@jit
+@helper
 def _unlink(head, after, before, bucket, v):
     if before[v] >= 0:
         after[before[v]] = after[v]
@@ -437,7 +436,7 @@ def colour(indptr, indices, alive, n_colours, budget, colours):
     return FOUND
 
 
-@jit
+@helper
 def _show(indptr, indices, alive, v, step, colours, shown, saturation, head, after, before):
     """Tell the neighbours of v that its colour came (step = 1) or goes (step = -1)."""
     c = colours[v]
@@ -452,7 +451,7 @@ def _show(indptr, indices, alive, v, step, colours, shown, saturation, head, aft
         saturation[w] += step
 
 
-@jit
+@helper
 def _most_saturated(head, after, degree):
     """Return the vertex of largest degree, then lowest number, in the last list with any."""
     top = len(head) - 1
@@ -467,7 +466,7 @@ def _most_saturated(head, after, degree):
     return best
 
 
-@jit
+@helper
 def _greedy_clique(indptr, indices, alive, degree, members):
     """Write a maximal clique: the vertex of largest degree, then always the largest that fits."""
     top = -1

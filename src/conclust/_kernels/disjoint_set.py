@@ -2,10 +2,10 @@
 
 import numpy as np
 
-from conclust._kernels._jit import jit
+from conclust._kernels._jit import helper, jit
 
 
-@jit
+@helper
 def find(parent, i):
     """Return the root of i, halving the path on the way.
 
@@ -17,7 +17,7 @@ def find(parent, i):
     return i
 
 
-@jit
+@helper
 def union(parent, size, i, j):
     """Join the sets of i and j; return the root of the joined set.
 
@@ -44,18 +44,24 @@ def components(pairs, n, component):
 
     Returns the number of components.
     """
-    parent = np.arange(n)
-    size = np.ones(n, np.int64)
+    # One kind of array, filled here: each numpy function adds as much to the first call as a
+    # kernel.
+    parent = np.empty(n, np.int64)
+    size = np.empty(n, np.int64)
+    for i in range(n):
+        parent[i] = i
+        size[i] = 1
+        component[i] = -1
     for e in range(len(pairs)):
         union(parent, size, pairs[e, 0], pairs[e, 1])
-    number = np.full(n, -1, np.int64)
     n_components = 0
     for i in range(n):
+        # The root is numbered when its first member is met, and read for the others.
         root = find(parent, i)
-        if number[root] < 0:
-            number[root] = n_components
+        if component[root] < 0:
+            component[root] = n_components
             n_components += 1
-        component[i] = number[root]
+        component[i] = component[root]
     return n_components
 
 
@@ -72,13 +78,21 @@ def keep_consistent(pairs, sign, order, n, kept):
     already together. Each set keeps a linked list of the cannot-links that touch it; joining two
     sets concatenates their lists, and testing a must-link walks the shorter one.
     """
-    parent = np.arange(n)
-    size = np.ones(n, np.int64)
+    parent = np.empty(n, np.int64)
+    size = np.empty(n, np.int64)
     # Each cannot-link m has two list cells: 2m in the list of its first end, 2m + 1 in the other.
-    first = np.full(n, -1, np.int64)
-    last = np.full(n, -1, np.int64)
-    length = np.zeros(n, np.int64)
-    following = np.full(2 * len(pairs), -1, np.int64)
+    first = np.empty(n, np.int64)
+    last = np.empty(n, np.int64)
+    length = np.empty(n, np.int64)
+    following = np.empty(2 * len(pairs), np.int64)
+    for i in range(n):
+        parent[i] = i
+        size[i] = 1
+        first[i] = -1
+        last[i] = -1
+        length[i] = 0
+    for cell in range(len(following)):
+        following[cell] = -1
     for m in order:
         i = find(parent, pairs[m, 0])
         j = find(parent, pairs[m, 1])

@@ -2,62 +2,42 @@
 
 import numpy as np
 
-from conclust._kernels._jit import jit
-from conclust._kernels.nearest import move_dense, sweep_dense
+from conclust._kernels._jit import helper, jit
+from conclust._kernels.nearest import Factors, move_dense, sweep_dense
 from conclust._kernels.place_in_order import count_broken, place_pairs
 
 
 @jit
 def iterate_dense(
-    X,
-    total_norm,
-    kept,
-    kept_norms,
-    product,
-    best,
-    near,
-    labels,
-    before,
-    nearest,
-    second,
-    gap,
-    distances,
-    moved,
-    sums,
-    masses,
-    pairs,
-    sign,
-    openings,
-    opening_sign,
-    extensions,
-    extension_sign,
-    placed,
-    centers,
-    tol,
-    records,
-    prints,
-):
+    X, total_norm, eps, linked, work, labels, totals, pairs, sign, plan, placed, centers, tol,
+    records, prints,
+):  # fmt: skip
     """Iterate until labels stay or come back, centres stay, a cluster is empty, `records` is full.
 
     total_norm                  float    in     Σ ‖x‖²
-    pairs, sign                          in     of `plan_pairs`, as are the four after them
-    placed       (m,)           int32    out    cluster of each kept row
+    pairs, sign                          in     of `plan_pairs`
+    plan                        Plan     in     what it found
+    placed       (m,)           int32    out    cluster of each linked row
     centers      (k, d)         float    inout  where to start; the means of the last labels
     tol                         float    in     Σ ‖new − old centre‖² that ends the loop
     records      (r, 4)         float64  out    inertia, rows changed, pairs broken, shift
     prints       (b + r,)       uint64   inout  `fingerprint` of the labels, after those met before
 
-    The others are those of `sweep_dense` and `move_dense`; rows weigh 1. Returns how many
-    iterations were finished, and whether a cluster was left empty: then ``centers`` are those of
-    the last sweep, ``sums`` and ``masses`` those after it, and the shift is still to be written.
-    Otherwise the rows are assigned once more where the last iteration changed labels, so that
-    ``labels`` and ``placed`` agree with ``centers``.
+    The others are those of `sweep_dense`; rows weigh 1. Returns how many iterations were finished,
+    and whether a cluster was left empty: then ``centers`` are those of the last sweep, ``totals``
+    those after it, and the shift is still to be written. Otherwise the rows are assigned once more
+    where the last iteration changed labels, so that ``labels`` and ``placed`` agree with
+    ``centers``.
     """
+    sums, masses = totals
     n_clusters, n_features = centers.shape
     n_before = prints.shape[0] - records.shape[0]
-    unweighted = np.empty(0, dtype=X.dtype)
-    scaled = np.empty((n_features, n_clusters), dtype=X.dtype).T  # Fortran order: a faster product
+    zero = 0 * X.shape[0]  # no literal: for that numba would compile the sweep anew
+    unweighted = np.empty(zero, dtype=X.dtype)
+    rows = np.empty((zero, zero), dtype=X.dtype)
+    columns = np.empty((n_features, n_clusters), dtype=X.dtype)
     norms = np.empty(n_clusters, dtype=X.dtype)
+    factors = Factors(rows, columns, norms)
     n_done = 0
     is_last = False
     while True:
@@ -66,48 +46,17 @@ def iterate_dense(
             norm = X.dtype.type(0)
             for feature in range(n_features):
                 value = centers[cluster, feature]
-                scaled[cluster, feature] = -2 * value
+                columns[feature, cluster] = -2 * value
                 norm += value * value
             norms[cluster] = norm
         sums[:] = 0
         masses[:] = 0
         n_changed = sweep_dense(
-            X,
-            unweighted,
-            scaled,
-            norms,
-            0,
-            X.shape[0],
-            kept,
-            kept_norms,
-            product,
-            best,
-            near,
-            labels,
-            before,
-            nearest,
-            second,
-            gap,
-            distances,
-            sums,
-            masses,
+            X, unweighted, factors, zero, X.shape[0], zero, eps, linked, work, labels, totals
         )
-        place_pairs(
-            nearest, second, gap, openings, opening_sign, extensions, extension_sign, placed
-        )
+        place_pairs(linked.nearest, linked.second, linked.nearest_distance, plan, placed)
         n_changed += move_dense(
-            X,
-            unweighted,
-            0,
-            kept.shape[0],
-            kept,
-            placed,
-            before,
-            nearest,
-            moved,
-            labels,
-            sums,
-            masses,
+            X, unweighted, zero, placed.shape[0], linked, placed, labels, totals
         )
         if is_last:
             return n_done, False
@@ -156,7 +105,7 @@ def fingerprint(labels):
     return total
 
 
-@jit
+@helper
 def _repeats(prints, last):
     """Whether the last labels were met before: nothing is drawn, so they come back for ever."""
     n = 0

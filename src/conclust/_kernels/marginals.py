@@ -9,7 +9,7 @@ dimensions differ by more than any float can hold.
 
 import numpy as np
 
-from conclust._kernels._jit import jit
+from conclust._kernels._jit import helper, jit
 from conclust._kernels.disjoint_set import find, union
 from conclust._kernels.place_hard import FREE
 
@@ -116,7 +116,7 @@ def plan_sweeps(indptr, indices, members, first, n_clusters, most, order, width,
             size = kept
 
 
-@jit
+@helper
 def _narrowest(indptr, indices, frontier, size, left, swept):
     """The unit next to the frontier that leaves it narrowest; the first one found on ties."""
     best, least = FREE, len(left)
@@ -149,7 +149,7 @@ def sweep_components(score, first, order, width, clash, keep, marginal, log_z):
         log_z[part] = _sweep(score, order[here], width[here], clash[here], keep[here], marginal)
 
 
-@jit
+@helper
 def _sweep(score, order, width, clash, keep, marginal):
     """Forwards, log sums over what lies behind each state of the frontier; then back."""
     n_clusters = score.shape[1]
@@ -218,7 +218,7 @@ def _sweep(score, order, width, clash, keep, marginal):
     return log_z
 
 
-@jit
+@helper
 def _clashes(state, c, clash, n_clusters):
     """Whether cluster c is held by a place on the frontier that `clash` names."""
     while clash:
@@ -229,7 +229,7 @@ def _clashes(state, c, clash, n_clusters):
     return False
 
 
-@jit
+@helper
 def _after(state, c, width, keep, n_clusters):
     """The state of the frontier when a unit with cluster c has joined and some have left."""
     after, factor = 0, 1
@@ -286,9 +286,11 @@ def close_clusters(indptr, indices, pinned, labels, score):
             score[indices[e], labels[u]] = -np.inf
 
 
-@jit
+@helper
 def _log_sum(values):
-    top = values.max()
+    top = -np.inf
+    for c in range(len(values)):
+        top = max(top, values[c])
     if top == -np.inf:
         return top
     total = 0.0
@@ -297,10 +299,13 @@ def _log_sum(values):
     return top + np.log(total)
 
 
-@jit
+@helper
 def _log_sums_without(values, out):
     """Set out[c] = log Σ_{d != c} exp values[d], to full precision also where one value rules."""
-    best = values.argmax()
+    best = 0
+    for c in range(len(values)):
+        if values[c] > values[best]:
+            best = c
     top = values[best]
     total, second = 0.0, -np.inf
     for c in range(len(values)):

@@ -1,94 +1,110 @@
-"""One sweep over the rows: nearest centre, sums per cluster, and what the kept rows need.
+"""One sweep over the rows: nearest centre, sums per cluster, and what the linked rows need.
 
 The nearest centre of a row x is found from a product alone, the lowest cluster on ties:
 
     argmin_c ‖c‖² − 2 x·c                     (‖x‖² is the same for every c)
 
-A sweep labels every row with its nearest centre and adds it to the sum of that cluster. For *kept*
-rows, whose cluster is decided elsewhere, it also leaves the two nearest centres and the distance to
-the first (and to all, where asked); `move_dense` or `move_csr` then moves those placed differently.
-Each thread sweeps its own range of rows with its own work space and sums. The kernels for dense and
-CSR data differ in their first arguments only.
+A sweep labels every row with its nearest centre and adds it to the sum of that cluster. For
+*linked* rows, whose cluster is decided elsewhere, it also leaves the two nearest centres and the
+distance to the first (and to all, where asked); `move_dense` or `move_csr` then moves those placed
+differently. Each thread sweeps its own range of rows with its own work space and sums. The kernels
+for dense and CSR data differ in their first arguments only.
 """
+
+from typing import NamedTuple
 
 import numpy as np
 
-from conclust._kernels._jit import jit
+from conclust._kernels._jit import helper, jit
 
 # Rows per product, as in scikit-learn: a block and its product stay in cache.
 BLOCK = 256
 FREE = -1  # the label of a row before the first sweep
 
 
+class Factors(NamedTuple):
+    """The centres as a sweep multiplies them: by rows or by columns, the other one empty."""
+
+    rows: np.ndarray  # (k, d) float: −2 · centres; rounds as scikit-learn's product
+    columns: np.ndarray  # (d, k) float: the same transposed, for a faster product
+    norms: np.ndarray  # (k,) float: ‖c‖²
+
+
+class Linked(NamedTuple):
+    """The rows that the caller places, and what a sweep leaves about them."""
+
+    rows: np.ndarray  # (m,) int64, ascending
+    norms: np.ndarray  # (m,) float: ‖x‖²
+    before: np.ndarray  # (m,) int32, out: their labels before the sweep
+    nearest: np.ndarray  # (m,) int32, out: nearest centre
+    second: np.ndarray  # (m,) int32, out: nearest but that one; k = 1: that one
+    nearest_distance: np.ndarray  # (m,) float, out: squared distance to the nearest centre
+    distances: np.ndarray  # (m or 0, k) float, out: squared distance to every centre
+    moved: np.ndarray  # (m,) uint32, work of `move_dense` and `move_csr`
+
+
+class Totals(NamedTuple):
+    """What each cluster holds."""
+
+    sums: np.ndarray  # (k, d) float: weighted sum of its rows
+    masses: np.ndarray  # (k,) float: their weight
+
+
+class Work(NamedTuple):
+    """Room for one block of rows."""
+
+    product: np.ndarray  # (k · BLOCK,) float
+    best: np.ndarray  # (2, BLOCK) float
+    near: np.ndarray  # (2, BLOCK) int32
+
+
 @jit
-def sweep_dense(
-    X,
-    weight,
-    scaled,
-    norms,
-    start,
-    stop,
-    kept,
-    kept_norms,
-    product,
-    best,
-    near,
-    labels,
-    before,
-    nearest,
-    second,
-    gap,
-    distances,
-    sums,
-    masses,
-):
-    """Label and add up the rows ``start:stop``; rank the centres for the kept ones.
+def sweep_dense(X, weight, factors, start, stop, slot, eps, linked, work, labels, totals):
+    """Label and add up the rows ``start:stop``; rank the centres for the linked ones.
 
     X            (n, d)         float    in     C-contiguous
     weight       (n,) or (0,)   float    in     weight of each row; empty: all 1
-    scaled       (k, d)         float    in     −2 · centres, in C or Fortran order
-    norms        (k,)           float    in     ‖c‖²
+    factors                     Factors  in
     start, stop                 int      in
-    kept         (m,)           int64    in     kept rows, ascending
-    kept_norms   (m,)           float    in     ‖x‖² of the kept rows
-    product      (k · BLOCK,)   float    work
-    best         (2, BLOCK)     float    work
-    near         (2, BLOCK)     int32    work
+    slot                        int      in     the first linked row at or after ``start``
+    eps                         float    in     rounding of the type of X
+    linked                      Linked   inout
+    work                        Work     work
     labels       (n,)           int32    inout  cluster of each row
-    before       (m,)           int32    out    what ``labels`` held for the kept rows
-    nearest      (m,)           int32    out    nearest centre of each kept row
-    second       (m,)           int32    out    nearest but that one; k = 1: that one
-    gap          (m,)           float    out    squared distance to the nearest centre
-    distances    (m or 0, k)    float    out    squared distance to every centre
-    sums         (k, d)         float    inout  weighted sum of the rows in each cluster
-    masses       (k,)           float    inout  their weight
+    totals                      Totals   inout
 
     Returns how many rows changed cluster.
     """
-    n_clusters, n_features = scaled.shape
-    rounding = n_features * np.finfo(X.dtype).eps
+    norms = factors.norms
+    rows, row_norms, before, nearest, second, nearest_distance, distances, _ = linked
+    product, best, near = work
+    sums, masses = totals
+    n_clusters, n_features = sums.shape
+    rounding = n_features * eps
     n_changed = 0
-    slot = np.searchsorted(kept, start)
     for first in range(start, stop, BLOCK):
         last = min(first + BLOCK, stop)
         n_rows = last - first
         # With rows last, the search for the minimum is a loop over rows that vectorises.
         scores = product[: n_clusters * n_rows].reshape((n_clusters, n_rows))
-        np.dot(scaled, X[first:last].T, scores)
-        if slot < kept.shape[0] and kept[slot] < last:
+        if factors.columns.shape[0]:
+            np.dot(factors.columns.T, X[first:last].T, scores)
+        else:
+            np.dot(factors.rows, X[first:last].T, scores)
+        if slot < rows.shape[0] and rows[slot] < last:
             _two_nearest_of_block(scores, norms, best[0], near[0], best[1], near[1])
         else:
             _nearest_of_block(scores, norms, best[0], near[0])
-        while slot < kept.shape[0] and kept[slot] < last:
-            i = kept[slot] - first
-            before[slot] = labels[kept[slot]]
+        while slot < rows.shape[0] and rows[slot] < last:
+            i = rows[slot] - first
+            before[slot] = labels[rows[slot]]
             nearest[slot] = near[0, i]
             second[slot] = near[1, i]
-            gap[slot] = _squared_distance(kept_norms[slot], best[0, i], rounding)
+            nearest_distance[slot] = _squared_distance(row_norms[slot], best[0, i], rounding)
             if distances.shape[0]:
                 for cluster in range(n_clusters):
                     distances[slot, cluster] = _squared_distance(
-                        kept_norms[slot], norms[cluster] + scores[cluster, i], rounding
+                        row_norms[slot], norms[cluster] + scores[cluster, i], rounding
                     )
             slot += 1
         n_changed += _relabel(labels[first:last], near[0])
@@ -103,56 +119,37 @@ def sweep_dense(
 
 @jit
 def sweep_csr(
-    data,
-    indices,
-    indptr,
-    weight,
-    scaled,
-    norms,
-    start,
-    stop,
-    kept,
-    kept_norms,
-    product,
-    best,
-    near,
-    labels,
-    before,
-    nearest,
-    second,
-    gap,
-    distances,
-    sums,
-    masses,
+    data, indices, indptr, weight, factors, start, stop, slot, eps, linked, work, labels, totals
 ):
     """Do the work of `sweep_dense` on CSR rows.
 
-    ``scaled`` is transposed here, (d, k), so that a nonzero meets its k factors side by side;
-    ``best`` and ``near`` are not used.
+    ``factors.columns``, so that a nonzero meets its k factors side by side.
     """
+    _, columns, norms = factors
+    rows, row_norms, before, nearest, second, nearest_distance, distances, _ = linked
+    sums, masses = totals
     n_clusters = norms.shape[0]
     n_changed = 0
-    slot = np.searchsorted(kept, start)
     for row in range(start, stop):
-        scores = product[:n_clusters]
+        scores = work.product[:n_clusters]
         scores[:] = 0
         for t in range(indptr[row], indptr[row + 1]):
             value, feature = data[t], indices[t]
             for cluster in range(n_clusters):
-                scores[cluster] += scaled[feature, cluster] * value
+                scores[cluster] += columns[feature, cluster] * value
         for cluster in range(n_clusters):
             scores[cluster] += norms[cluster]
         label = _nearest(scores)
-        if slot < kept.shape[0] and kept[slot] == row:
-            rounding = (indptr[row + 1] - indptr[row]) * np.finfo(data.dtype).eps
+        if slot < rows.shape[0] and rows[slot] == row:
+            rounding = (indptr[row + 1] - indptr[row]) * eps
             before[slot] = labels[row]
             nearest[slot] = label
             second[slot] = _second_nearest(scores, label)
-            gap[slot] = _squared_distance(kept_norms[slot], scores[label], rounding)
+            nearest_distance[slot] = _squared_distance(row_norms[slot], scores[label], rounding)
             if distances.shape[0]:
                 for cluster in range(n_clusters):
                     distances[slot, cluster] = _squared_distance(
-                        kept_norms[slot], scores[cluster], rounding
+                        row_norms[slot], scores[cluster], rounding
                     )
             slot += 1
         n_changed += labels[row] != label
@@ -165,19 +162,19 @@ def sweep_csr(
 
 
 @jit
-def move_dense(X, weight, start, stop, kept, placed, before, nearest, moved, labels, sums, masses):
-    """Move the kept rows in slots ``start:stop`` from their nearest cluster to where they belong.
+def move_dense(X, weight, start, stop, linked, placed, labels, totals):
+    """Move the linked rows ``start:stop`` from their nearest cluster to where they belong.
 
-    placed       (m,)           int32    in     cluster of each kept row
-    moved        (m,)           uint32   work
+    placed       (m,)           int32    in     cluster of each linked row
 
-    The others are those of `sweep_dense`, with ``labels``, ``sums`` and ``masses`` inout, as it
-    left them. Returns what the moves add to its count of rows that changed cluster.
+    The others are those of `sweep_dense`, as it left them. Returns what the moves add to its count
+    of rows that changed cluster.
     """
-    n_changed = _count_changes(start, stop, placed, before, nearest)
-    for n in range(start, _list_moves(start, stop, placed, nearest, moved)):
-        slot = moved[n]
-        row, source, target = kept[slot], nearest[slot], placed[slot]
+    sums, masses = totals
+    n_changed = _count_changes(start, stop, placed, linked.before, linked.nearest)
+    for n in range(start, _list_moves(start, stop, placed, linked.nearest, linked.moved)):
+        slot = linked.moved[n]
+        row, source, target = linked.rows[slot], linked.nearest[slot], placed[slot]
         labels[row] = target
         mass = weight[row] if weight.shape[0] else X.dtype.type(1)
         masses[source] -= mass
@@ -191,27 +188,13 @@ def move_dense(X, weight, start, stop, kept, placed, before, nearest, moved, lab
 
 
 @jit
-def move_csr(
-    data,
-    indices,
-    indptr,
-    weight,
-    start,
-    stop,
-    kept,
-    placed,
-    before,
-    nearest,
-    moved,
-    labels,
-    sums,
-    masses,
-):
+def move_csr(data, indices, indptr, weight, start, stop, linked, placed, labels, totals):
     """Do the work of `move_dense` on CSR rows."""
-    n_changed = _count_changes(start, stop, placed, before, nearest)
-    for n in range(start, _list_moves(start, stop, placed, nearest, moved)):
-        slot = moved[n]
-        row, source, target = kept[slot], nearest[slot], placed[slot]
+    sums, masses = totals
+    n_changed = _count_changes(start, stop, placed, linked.before, linked.nearest)
+    for n in range(start, _list_moves(start, stop, placed, linked.nearest, linked.moved)):
+        slot = linked.moved[n]
+        row, source, target = linked.rows[slot], linked.nearest[slot], placed[slot]
         labels[row] = target
         mass = weight[row] if weight.shape[0] else data.dtype.type(1)
         masses[source] -= mass
@@ -244,7 +227,7 @@ def measure_csr(data, indices, indptr, centers, norms, start, stop, labels, out)
         out[row - start] = _distance_csr(data, indices, indptr, row, centers, norms, labels[row])
 
 
-@jit
+@helper
 def _nearest_of_block(scores, norms, best, near):
     n_clusters, n_rows = scores.shape
     for i in range(n_rows):
@@ -258,7 +241,7 @@ def _nearest_of_block(scores, norms, best, near):
             near[i] = np.int32(cluster) if nearer else near[i]
 
 
-@jit
+@helper
 def _two_nearest_of_block(scores, norms, best, near, next_best, next_near):
     n_clusters, n_rows = scores.shape
     for i in range(n_rows):
@@ -277,7 +260,7 @@ def _two_nearest_of_block(scores, norms, best, near, next_best, next_near):
             best[i] = score if nearer else best[i]
 
 
-@jit
+@helper
 def _relabel(labels, near):
     n_changed = 0
     for i in range(labels.shape[0]):
@@ -286,7 +269,7 @@ def _relabel(labels, near):
     return n_changed
 
 
-@jit
+@helper
 def _nearest(scores):
     label = 0
     for cluster in range(1, scores.shape[0]):
@@ -295,7 +278,7 @@ def _nearest(scores):
     return label
 
 
-@jit
+@helper
 def _second_nearest(scores, nearest):
     label = nearest
     for cluster in range(scores.shape[0]):
@@ -304,7 +287,7 @@ def _second_nearest(scores, nearest):
     return label
 
 
-@jit
+@helper
 def _count_changes(start, stop, placed, before, nearest):
     n_changed = 0
     for slot in range(start, stop):
@@ -312,7 +295,7 @@ def _count_changes(start, stop, placed, before, nearest):
     return n_changed
 
 
-@jit
+@helper
 def _list_moves(start, stop, placed, nearest, moved):
     # A list first, without a branch: a loop that guesses wrong at each move waits for each row.
     end = start
@@ -322,7 +305,7 @@ def _list_moves(start, stop, placed, nearest, moved):
     return end
 
 
-@jit
+@helper
 def _squared_distance(norm, score, rounding):
     # ‖x‖² + (‖c‖² − 2 x·c), and 0 where that is all rounding: of two rows that lie on their centres
     # neither is nearer.
@@ -330,7 +313,7 @@ def _squared_distance(norm, score, rounding):
     return distance if distance > rounding * norm else 0.0
 
 
-@jit
+@helper
 def _distance_dense(X, row, centers, cluster):
     # Four partial sums: one would wait for each addition.
     n_features = X.shape[1]
@@ -347,7 +330,7 @@ def _distance_dense(X, row, centers, cluster):
     return (a + b) + (c + d)
 
 
-@jit
+@helper
 def _distance_csr(data, indices, indptr, row, centers, norms, cluster):
     # ‖c‖² plus (x − c)² − c² over the nonzeros of x.
     total = data.dtype.type(0)

@@ -12,7 +12,7 @@ are diagonals of shape (n_clusters, 1, n_features); for FULL the last two axes a
 
 import numpy as np
 
-from conclust._kernels._jit import jit
+from conclust._kernels._jit import helper, jit
 
 IDENTITY, DIAGONAL, FULL = 0, 1, 2
 
@@ -53,7 +53,7 @@ def invert(kind, cluster, ridge, scatter, inverse, log_det):
             log_det[cluster] -= np.log(inverse[cluster, 0, f])
 
 
-@jit
+@helper
 def _factor(matrix):
     """Overwrite the lower triangle with Cholesky's factor; return log of the determinant."""
     log_det = 0.0
@@ -68,7 +68,7 @@ def _factor(matrix):
     return log_det
 
 
-@jit
+@helper
 def _invert_triangle(matrix):
     """Overwrite a lower triangle with its inverse."""
     for g in range(len(matrix)):
@@ -153,7 +153,7 @@ def shift_row(
             inverse[cluster, f, g] -= scaled * u[g]
 
 
-@jit
+@helper
 def _costs(X, weight, start, stop, kind, center, inverse, offset, scale, d, u, cost):
     """Cost of a unit in every cluster: D(x, v; S) and the offset, summed over its rows.
 
@@ -340,7 +340,7 @@ def online_pass(
     return n_refused
 
 
-@jit
+@helper
 def _chain(u, b, indptr, indices, labels, max_chain, stamp, now, chain):
     """Collect the units of u's cluster and of b that links join to u.
 

@@ -8,7 +8,7 @@ the pair (weight of the broken links, total cost), smaller first component first
 
 import numpy as np
 
-from conclust._kernels._jit import jit
+from conclust._kernels._jit import helper, jit
 
 FREE = -1  # no cluster yet
 
@@ -25,7 +25,9 @@ def find_parents(indptr, indices, peeled, parent):
     peeled    (n_peeled,)      int64   in    units outside the 2-core, in the order of removal
     parent    (n_peeled,)      int64   out   FREE for the last unit of a tree
     """
-    position = np.full(len(indptr) - 1, len(indptr), np.int64)
+    position = np.empty(len(indptr) - 1, np.int64)
+    for u in range(len(position)):
+        position[u] = len(indptr)
     for at in range(len(peeled)):
         position[peeled[at]] = at
     for at in range(len(peeled)):
@@ -70,7 +72,7 @@ def unfold_leaves(peeled, parent, cost, labels):
         labels[peeled[at]] = second if taken else best
 
 
-@jit
+@helper
 def _two_cheapest(cost, unit):
     """Return the cheapest and the second cheapest cluster, lower numbers first; FREE for none."""
     best, second = 0, FREE
@@ -152,7 +154,7 @@ def place_greedily(cost, indptr, indices, weight, labels):
     return n_stuck
 
 
-@jit
+@helper
 def _rank_allowed(cost, taken, u, best, second, regret):
     """Find the two cheapest clusters u may still take, and how much worse the second is."""
     first, other = FREE, FREE
@@ -167,7 +169,7 @@ def _rank_allowed(cost, taken, u, best, second, regret):
     regret[u] = np.inf if other == FREE else cost[u, other] - cost[u, first]
 
 
-@jit
+@helper
 def _comes_before(a, b, n_allowed, regret):
     if n_allowed[a] != n_allowed[b]:
         return n_allowed[a] < n_allowed[b]
@@ -176,7 +178,7 @@ def _comes_before(a, b, n_allowed, regret):
     return a < b
 
 
-@jit
+@helper
 def _rise(heap, place, at, n_allowed, regret):
     u = heap[at]
     while at > 0:
@@ -190,7 +192,7 @@ def _rise(heap, place, at, n_allowed, regret):
     place[u] = at
 
 
-@jit
+@helper
 def _sink(heap, place, size, at, n_allowed, regret):
     u = heap[at]
     while 2 * at + 1 < size:
@@ -206,7 +208,7 @@ def _sink(heap, place, size, at, n_allowed, regret):
     place[u] = at
 
 
-@jit
+@helper
 def _add_clashes(indptr, indices, weight, labels, u, clash):
     """Add to clash[c] the weight of the links from u into cluster c."""
     for e in range(indptr[u], indptr[u + 1]):
@@ -214,7 +216,7 @@ def _add_clashes(indptr, indices, weight, labels, u, clash):
             clash[labels[indices[e]]] += weight[e]
 
 
-@jit
+@helper
 def _least_clash(cost, clash, u):
     chosen = 0
     for c in range(1, len(clash)):
@@ -408,7 +410,7 @@ def improve(cost, indptr, indices, weight, order, max_chain, budget, labels):
     return spent
 
 
-@jit
+@helper
 def _cost_of_leaving(cost, labels, u):
     cheapest = np.inf
     for c in range(cost.shape[1]):
@@ -417,7 +419,7 @@ def _cost_of_leaving(cost, labels, u):
     return cheapest - cost[u, labels[u]]
 
 
-@jit
+@helper
 def _tolerances(cost, weight):
     largest, heaviest = 0.0, 0.0
     for u in range(cost.shape[0]):
@@ -428,7 +430,7 @@ def _tolerances(cost, weight):
     return ROUNDING * largest, ROUNDING * heaviest
 
 
-@jit
+@helper
 def _is_better(lost, delta, best_lost, best_delta, light):
     """Compare (change of broken weight, change of cost), the first one first."""
     if lost < best_lost - light:
@@ -436,7 +438,7 @@ def _is_better(lost, delta, best_lost, best_delta, light):
     return lost <= best_lost and delta < best_delta
 
 
-@jit
+@helper
 def _chain(u, target, cost, indptr, indices, labels, stamp, in_chain, moved, goal):
     """Write the Kempe chain that starts with u going to `target`.
 
@@ -467,7 +469,7 @@ def _chain(u, target, cost, indptr, indices, labels, stamp, in_chain, moved, goa
     return n_moved, delta, n_seen
 
 
-@jit
+@helper
 def _mended(u, indptr, indices, weight, labels, stamp, in_chain):
     """Weight of the broken links of u that swapping its chain mends: the other end stays."""
     total = 0.0
@@ -477,7 +479,7 @@ def _mended(u, indptr, indices, weight, labels, stamp, in_chain):
     return total
 
 
-@jit
+@helper
 def _evict(u, target, cost, indptr, indices, labels, stamp, blocked, moved, goal):
     """Write the moves of u to `target` and of its neighbours there to their cheapest way out.
 
@@ -615,7 +617,7 @@ def repair(cost, indptr, indices, weight, n_drawn, budget, seed, labels):
     return best_broken
 
 
-@jit
+@helper
 def _watch(u, in_trouble, troubled, where, n_troubled):
     """Put u on the list of units in trouble or take it off; return the length of the list."""
     if in_trouble and where[u] == FREE:
@@ -629,7 +631,7 @@ def _watch(u, in_trouble, troubled, where, n_troubled):
     return n_troubled
 
 
-@jit
+@helper
 def _next_random(state):
     """Step the minimal standard generator of Park & Miller (1988), all in 64-bit integers."""
     return (48271 * state) % 2147483647

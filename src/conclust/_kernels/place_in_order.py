@@ -14,24 +14,35 @@ Positions are unsigned: a signed index might count from the end, and the compile
 each time, which doubles the cost.
 """
 
-from conclust._kernels._jit import jit
+from typing import NamedTuple
+
+import numpy as np
+
+from conclust._kernels._jit import helper, jit
+
+
+class Plan(NamedTuple):
+    """The pairs that place rows when visited in some order."""
+
+    openings: np.ndarray  # (any, 2) uint32: x_i, x_j, both placed by their pair
+    opening_sign: np.ndarray  # (any,) int8
+    extensions: np.ndarray  # (any, 2) uint32: the row that leads, the row it places
+    extension_sign: np.ndarray  # (any,) int8
 
 
 @jit
-def plan_pairs(pairs, sign, order, is_placed, openings, opening_sign, extensions, extension_sign):
+def plan_pairs(pairs, sign, order, is_placed, plan):
     """Find the pairs that place a row: both its rows (openings), or one (extensions).
 
     pairs            (p, 2)     uint32   in     positions among the constrained rows
     sign             (p,)       int8     in     +1 must-link, −1 cannot-link
     order            (p,)       uint32   in     the order in which pairs are visited
     is_placed        (m,)       bool     work   all False on entry
-    openings         (p, 2)     uint32   out    x_i, x_j
-    opening_sign     (p,)       int8     out
-    extensions       (p, 2)     uint32   out    the row that leads, the row it places
-    extension_sign   (p,)       int8     out
+    plan                        Plan     out    room for p pairs of each kind
 
     Returns how many openings and how many extensions there are.
     """
+    openings, opening_sign, extensions, extension_sign = plan
     n_openings = 0
     n_extensions = 0
     for n in order:
@@ -56,18 +67,19 @@ def plan_pairs(pairs, sign, order, is_placed, openings, opening_sign, extensions
 
 
 @jit
-def place_pairs(nearest, second, gap, openings, opening_sign, extensions, extension_sign, labels):
+def place_pairs(nearest, second, nearest_distance, plan, labels):
     """Give every constrained row a cluster.
 
     nearest          (m,)       int32    in     nearest centre of each constrained row
     second           (m,)       int32    in     nearest but that one; k = 1: that one
-    gap              (m,)       float    in     distance to the nearest, squared or not
-    openings, …                          in     from `plan_pairs`, cut to length
+    nearest_distance (m,)       float    in     squared or not
+    plan                        Plan     in     from `plan_pairs`, cut to length
     labels           (m,)       int32    out
     """
+    openings, opening_sign, extensions, extension_sign = plan
     for n in range(openings.shape[0]):
         i, j = openings[n]
-        i_leads = gap[i] < gap[j]
+        i_leads = nearest_distance[i] < nearest_distance[j]
         lead = i if i_leads else j
         other = j if i_leads else i
         labels[lead] = nearest[lead]
@@ -78,7 +90,7 @@ def place_pairs(nearest, second, gap, openings, opening_sign, extensions, extens
         labels[other] = _follow(labels[lead], extension_sign[n], nearest[other], second[other])
 
 
-@jit
+@helper
 def _follow(taken, sign, nearest, second):
     apart = second if nearest == taken else nearest
     return taken if sign > 0 else apart

@@ -14,7 +14,7 @@ many moves it made, 0 when there was none to make.
 
 import numpy as np
 
-from conclust._kernels._jit import jit
+from conclust._kernels._jit import helper, jit
 
 # A move must save more than this share of the sums it compares: below it is rounding, and
 # rounding could go up and down for ever.
@@ -172,7 +172,7 @@ def broken_price(pairs, sign, price, labels, paid):
     return n_broken
 
 
-@jit
+@helper
 def _fill_bill(cost, indptr, neighbor, link, sign, price, labels, row, bill):
     """What the row would pay in each cluster, its links included."""
     n_clusters = cost.shape[1]
@@ -192,7 +192,7 @@ def _fill_bill(cost, indptr, neighbor, link, sign, price, labels, row, bill):
                 bill[c] += (price[m, step * c] + price[m, step * there]) / 2
 
 
-@jit
+@helper
 def _cheapest(bill, current):
     """Return the cheapest entry; the current one unless another is cheaper beyond rounding."""
     best = current
@@ -202,7 +202,7 @@ def _cheapest(bill, current):
     return best
 
 
-@jit
+@helper
 def _is_content(cost, bill, row, label):
     """Whether the row is in its cheapest cluster and pays for no link."""
     for c in range(len(bill)):

@@ -17,11 +17,11 @@ class Rows(Protocol):
     A context manager. One iteration is `sweep`, `add` for the rows the caller places, `means`.
     """
 
-    labels: np.ndarray
-    nearest: np.ndarray
-    second: np.ndarray
-    gap: np.ndarray
-    distances: np.ndarray
+    labels: np.ndarray  # (n_samples,) int32, after `add`; linked rows at their nearest before it
+    nearest: np.ndarray  # (n_linked,) int32: nearest centre of each row the caller places
+    second: np.ndarray  # (n_linked,) int32: nearest but that one
+    nearest_distance: np.ndarray  # (n_linked,): squared distance to the nearest
+    distances: np.ndarray  # (n_linked, n_clusters): to every centre, where asked for
 
     def __enter__(self) -> Self: ...
     def __exit__(self, *exception: object) -> None: ...
@@ -49,7 +49,7 @@ def open_rows(
     n_clusters: int,
     *,
     sample_weight: np.ndarray | None = None,
-    kept: np.ndarray | None = None,
+    linked: np.ndarray | None = None,
     all_distances: bool = False,
     n_threads: int | None = None,
 ) -> Rows:
@@ -60,7 +60,7 @@ def open_rows(
     X : {ndarray, CSR matrix} of shape (n_samples, n_features), or source of rows
         A source has `shape`, `dtype` and a method ``open_rows`` that takes the other arguments.
     n_clusters : int
-    sample_weight, kept, all_distances, n_threads
+    sample_weight, linked, all_distances, n_threads
         As in `NearestCenters`.
 
     Returns
@@ -71,7 +71,7 @@ def open_rows(
     return opened(
         int(n_clusters),
         sample_weight=sample_weight,
-        kept=kept,
+        linked=linked,
         all_distances=all_distances,
         n_threads=n_threads,
     )

@@ -14,6 +14,10 @@ from conclust._kernels.lloyd import iterate_dense
 from conclust._kernels.nearest import (
     BLOCK,
     FREE,
+    Factors,
+    Linked,
+    Totals,
+    Work,
     measure_csr,
     measure_dense,
     move_csr,
@@ -40,10 +44,9 @@ class Assigned(NamedTuple):
 
 
 class NearestCenters:
-    """Nearest centres for the rows of one X, again and again: its buffers and threads are kept.
+    """`Rows` in memory, dense or CSR; buffers and threads are kept from sweep to sweep.
 
-    One iteration is ``sweep``, then ``add`` where some rows are kept for the caller to place, then
-    ``means``. A context manager; inside, BLAS keeps to one thread.
+    A context manager; inside, BLAS keeps to one thread.
 
     Parameters
     ----------
@@ -52,7 +55,7 @@ class NearestCenters:
     n_clusters : int
     sample_weight : ndarray of shape (n_samples,), default=None
         Of the type of X.
-    kept : ndarray of shape (n_kept,), int64, default=None
+    linked : ndarray of shape (n_linked,), int64, default=None
         Rows the caller places, ascending and distinct.
     all_distances : bool, default=False
         Whether a sweep also fills ``distances``.
@@ -62,13 +65,13 @@ class NearestCenters:
     Attributes
     ----------
     labels : ndarray of shape (n_samples,), int32
-        `FREE` before the first sweep; a sweep puts kept rows at their nearest centre, too.
-    nearest, second : ndarray of shape (n_kept,), int32
-        The two nearest centres of each kept row, the lowest cluster on ties; equal when there is
+        `FREE` before the first sweep; a sweep puts linked rows at their nearest centre, too.
+    nearest, second : ndarray of shape (n_linked,), int32
+        The two nearest centres of each linked row, the lowest cluster on ties; equal when there is
         but one cluster.
-    gap : ndarray of shape (n_kept,)
+    nearest_distance : ndarray of shape (n_linked,)
         Its squared distance to the nearest centre.
-    distances : ndarray of shape (n_kept, n_clusters) or (0, n_clusters)
+    distances : ndarray of shape (n_linked, n_clusters) or (0, n_clusters)
         Its squared distance to every centre.
 
     Notes
@@ -84,7 +87,7 @@ class NearestCenters:
         n_clusters: int,
         *,
         sample_weight: np.ndarray | None = None,
-        kept: np.ndarray | None = None,
+        linked: np.ndarray | None = None,
         all_distances: bool = False,
         n_threads: int | None = None,
     ):
@@ -92,16 +95,25 @@ class NearestCenters:
         self.X = X
         self.n_clusters = n_clusters
         self.weight = np.asarray(() if sample_weight is None else sample_weight, dtype=X.dtype)
-        self.kept = np.asarray(() if kept is None else kept, dtype=np.int64)
-        n_kept = len(self.kept)
+        rows = np.asarray(() if linked is None else linked, dtype=np.int64)
+        n_linked = len(rows)
 
         self.forget()
-        self._before = np.empty(n_kept, dtype=np.int32)
-        self._moved = np.empty(n_kept, dtype=np.uint32)
-        self.nearest = np.empty(n_kept, dtype=np.int32)
-        self.second = np.empty(n_kept, dtype=np.int32)
-        self.gap = np.empty(n_kept, dtype=X.dtype)
-        self.distances = np.empty((n_kept * all_distances, n_clusters), dtype=X.dtype)
+        self.nearest = np.empty(n_linked, dtype=np.int32)
+        self.second = np.empty(n_linked, dtype=np.int32)
+        self.nearest_distance = np.empty(n_linked, dtype=X.dtype)
+        self.distances = np.empty((n_linked * all_distances, n_clusters), dtype=X.dtype)
+        self.linked = Linked(
+            rows,
+            np.empty(n_linked, dtype=X.dtype),
+            np.empty(n_linked, dtype=np.int32),
+            self.nearest,
+            self.second,
+            self.nearest_distance,
+            self.distances,
+            np.empty(n_linked, dtype=np.uint32),
+        )
+        self._eps = float(np.finfo(X.dtype).eps)
 
         if sp.issparse(X):
             self._data: tuple[np.ndarray, ...] = (X.data, X.indices, X.indptr)
@@ -115,7 +127,9 @@ class NearestCenters:
         if most > 1:
             most = min(most, available_threads() if n_threads is None else n_threads)
         self._rows = _split(n_samples, most, BLOCK)
-        self._slots = _split(n_kept, len(self._rows), BLOCK)
+        self._slots = _split(n_linked, len(self._rows), BLOCK)
+        starts = [start for start, _ in self._rows]
+        self._first_slots = np.searchsorted(rows, starts).tolist()
         n_threads = len(self._rows)
         # With some BLAS the limit belongs to the thread that asks for it, so every worker asks.
         self._pool = (
@@ -124,21 +138,26 @@ class NearestCenters:
             else None
         )
         self._held = ExitStack()
-        self._product = np.empty((n_threads, n_clusters * BLOCK), dtype=X.dtype)
-        self._best = np.empty((n_threads, 2, BLOCK), dtype=X.dtype)
-        self._near = np.empty((n_threads, 2, BLOCK), dtype=np.int32)
-        # Moving kept rows subtracts; in double precision nothing is lost by that. Without them the
-        # sums are scikit-learn's, bit by bit.
-        exact = np.float64 if n_kept else X.dtype
+        self._work = [
+            Work(
+                np.empty(n_clusters * BLOCK, dtype=X.dtype),
+                np.empty((2, BLOCK), dtype=X.dtype),
+                np.empty((2, BLOCK), dtype=np.int32),
+            )
+            for _ in range(n_threads)
+        ]
+        # Moving linked rows subtracts; in double precision nothing is lost by that. Without them
+        # the sums are scikit-learn's, bit by bit.
+        exact = np.float64 if n_linked else X.dtype
         self._sums = np.empty((n_threads, n_clusters, n_features), dtype=exact)
         self._masses = np.empty((n_threads, n_clusters), dtype=exact)
+        self._totals = [Totals(*part) for part in zip(self._sums, self._masses, strict=True)]
 
-        self._kept_norms = np.empty(n_kept, dtype=X.dtype)
         self._total_norm = 0.0
         for start, stop in _chunks(0, n_samples):
             norms = _squared_norms(X[start:stop])
-            first, last = np.searchsorted(self.kept, (start, stop))
-            self._kept_norms[first:last] = norms[self.kept[first:last] - start]
+            first, last = np.searchsorted(rows, (start, stop))
+            self.linked.norms[first:last] = norms[rows[first:last] - start]
             self._total_norm += self._weighted_sum(norms, start, stop)
 
     def __enter__(self) -> Self:
@@ -155,14 +174,15 @@ class NearestCenters:
         self.labels = np.full(self.X.shape[0], FREE, dtype=np.int32)
 
     def sweep(self, centers: np.ndarray) -> Assigned:
-        """Give every row its nearest centre and sum anew; rank the centres for the kept rows."""
-        if sp.issparse(self.X):
-            scaled = np.multiply(centers.T, -2, order="C")
-        else:
-            # The product is faster with the centres transposed in memory, but then it does not
-            # round as scikit-learn's; that matters where rows lie halfway between two centres.
-            scaled = np.multiply(centers, -2, order="F" if len(self.kept) else "C")
+        """Give every row its nearest centre and sum anew; rank the centres for linked rows."""
+        unused = np.empty((0, 0), dtype=self.X.dtype)
         norms = _squared_norms(centers)
+        # The product is faster with the centres transposed in memory, but then it does not round as
+        # scikit-learn's; that matters where rows lie halfway between two centres.
+        if sp.issparse(self.X) or len(self.linked.rows):
+            factors = Factors(unused, np.multiply(centers.T, -2, order="C"), norms)
+        else:
+            factors = Factors(np.multiply(centers, -2, order="C"), unused, norms)
         self._sums.fill(0)
         self._masses.fill(0)
 
@@ -170,23 +190,15 @@ class NearestCenters:
             return self._kernels[0](
                 *self._data,
                 self.weight,
-                scaled,
-                norms,
+                factors,
                 start,
                 stop,
-                self.kept,
-                self._kept_norms,
-                self._product[thread],
-                self._best[thread],
-                self._near[thread],
+                self._first_slots[thread],
+                self._eps,
+                self.linked,
+                self._work[thread],
                 self.labels,
-                self._before,
-                self.nearest,
-                self.second,
-                self.gap,
-                self.distances,
-                self._sums[thread],
-                self._masses[thread],
+                self._totals[thread],
             )
 
         self._n_changed = sum(self._in_threads(part, self._rows))
@@ -194,7 +206,7 @@ class NearestCenters:
         return Assigned(self._n_changed, self._inertia)
 
     def add(self, placed: np.ndarray, centers: np.ndarray) -> Assigned:
-        """Move the kept rows to the clusters in ``placed``, (n_kept,) int32: labels and sums.
+        """Move the linked rows to the clusters in ``placed``, (n_linked,) int32: labels and sums.
 
         ``centers`` are those of the last sweep. Returns what this adds to the answer of `sweep`.
         """
@@ -205,14 +217,10 @@ class NearestCenters:
                 self.weight,
                 start,
                 stop,
-                self.kept,
+                self.linked,
                 placed,
-                self._before,
-                self.nearest,
-                self._moved,
                 self.labels,
-                self._sums[thread],
-                self._masses[thread],
+                self._totals[thread],
             )
 
         n_changed = sum(self._in_threads(part, self._slots))
@@ -226,8 +234,8 @@ class NearestCenters:
 
     @property
     def n_free_changed(self) -> int:
-        """Rows not kept whose cluster the last sweep changed."""
-        return self._n_changed - int(np.count_nonzero(self.nearest != self._before))
+        """Rows not linked whose cluster the last sweep changed."""
+        return self._n_changed - int(np.count_nonzero(self.nearest != self.linked.before))
 
     @property
     def all_filled(self) -> bool:
@@ -238,10 +246,10 @@ class NearestCenters:
 
     @property
     def is_small(self) -> bool:
-        """Whether `iterate` can take these rows: few numbers, dense, kept ones, equal weights."""
+        """Whether `iterate` can take these rows: few numbers, dense, linked ones, equal weights."""
         few = self.X.shape[0] * self.X.shape[1] * self.n_clusters <= SMALL
         dense = not sp.issparse(self.X)
-        return few and dense and len(self.kept) > 0 and not len(self.weight)
+        return few and dense and len(self.linked.rows) > 0 and not len(self.weight)
 
     def iterate(
         self,
@@ -268,23 +276,14 @@ class NearestCenters:
         n_iter, is_empty = iterate_dense(
             self.X,
             self._total_norm,
-            self.kept,
-            self._kept_norms,
-            self._product[0],
-            self._best[0],
-            self._near[0],
+            self._eps,
+            self.linked,
+            self._work[0],
             self.labels,
-            self._before,
-            self.nearest,
-            self.second,
-            self.gap,
-            self.distances,
-            self._moved,
-            self._sums[0],
-            self._masses[0],
+            self._totals[0],
             pairs,
             sign,
-            *plan,
+            plan,
             placed,
             centers,
             tol,
@@ -309,7 +308,7 @@ class NearestCenters:
         """
         sums = self._sums.sum(axis=0)
         masses = self._masses.sum(axis=0)
-        if len(self.kept) and len(self.weight):
+        if len(self.linked.rows) and len(self.weight):
             # Fractions that went and came may leave a rounding error where nothing is left.
             gone = np.bincount(self.labels, self.weight, self.n_clusters) == 0
             sums[gone] = 0

@@ -1,26 +1,15 @@
 """Linked rows placed pair after pair, by priority."""
 
-from typing import NamedTuple
-
 import numpy as np
 
-from conclust._kernels.place_in_order import plan_pairs
-
-
-class Plan(NamedTuple):
-    """The pairs that place rows when visited in some order; see `plan_pairs`."""
-
-    openings: np.ndarray
-    opening_sign: np.ndarray
-    extensions: np.ndarray
-    extension_sign: np.ndarray
+from conclust._kernels.place_in_order import Plan, plan_pairs
 
 
 def plan_of(pairs: np.ndarray, sign: np.ndarray, order: np.ndarray, n_rows: int) -> Plan:
     """The pairs that place rows when visited in this order; see `plan_pairs`."""
     full = Plan(*(np.empty_like(given) for given in (pairs, sign, pairs, sign)))
     is_placed = np.zeros(n_rows, dtype=bool)
-    n_openings, n_extensions = plan_pairs(pairs, sign, order, is_placed, *full)
+    n_openings, n_extensions = plan_pairs(pairs, sign, order, is_placed, full)
     lengths = (n_openings, n_openings, n_extensions, n_extensions)
     return Plan(*(table[:length].copy() for table, length in zip(full, lengths, strict=True)))
 

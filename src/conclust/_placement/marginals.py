@@ -75,8 +75,10 @@ class ApartMarginals:
         self._pinned = np.empty(0, np.int64)
         self._free = graph
         self._free_units = np.arange(graph.n_units)
-        if n_clusters > 2:
+        # Trees need no sweeps: neither is the kernel compiled that plans them.
+        if n_clusters > 2 and len(graph.core_units):
             self._pin(max_states)
+        if n_clusters > 2 and len(self._free.core_units):
             self._sweeps, _ = _plan(self._free.core, n_clusters, max_states)
         self._hard_units = np.flatnonzero(~self.exact[graph.component])
         self._hard = graph.restricted(self._hard_units)
@@ -126,6 +128,8 @@ class ApartMarginals:
         _, fits = _plan(core, self.n_clusters, max_states)
         kept = fits[core.component]
         rest = np.flatnonzero(~kept)
+        if not len(rest):
+            return
         # Units with few links first: they close the fewest cycles.
         order = rest[np.argsort(np.diff(core.indptr)[rest], kind="stable")]
         grow_forest(core.indptr, core.indices, order, kept)

@@ -154,12 +154,12 @@ class ConstrainedLloyd:
         sample_weight: np.ndarray | None = None,
         n_threads: int | None = None,
     ):
-        kept, self._pairs = among_themselves(np.asarray(pairs).reshape(-1, 2), X.shape[0])
+        linked, self._pairs = among_themselves(np.asarray(pairs).reshape(-1, 2), X.shape[0])
         self._sign = np.asarray(sign).astype(np.int8)
-        self._placed = np.empty(len(kept), dtype=np.int32)
+        self._placed = np.empty(len(linked), dtype=np.int32)
         self._dtype = X.dtype
         self._rows = open_rows(
-            X, n_clusters, sample_weight=sample_weight, kept=kept, n_threads=n_threads
+            X, n_clusters, sample_weight=sample_weight, linked=linked, n_threads=n_threads
         )
 
     def __enter__(self) -> Self:
@@ -273,7 +273,7 @@ class ConstrainedLloyd:
         swept = rows.sweep(centers)
         if not len(placed):
             return swept
-        place_pairs(rows.nearest, rows.second, rows.gap, *plan, placed)
+        place_pairs(rows.nearest, rows.second, rows.nearest_distance, plan, placed)
         moved = rows.add(placed, centers)
         return Assigned(swept.n_changed + moved.n_changed, swept.inertia + moved.inertia)
 

@@ -106,7 +106,7 @@ def cop_kmeans(
     labels_of_units: np.ndarray | None = None
     moving = True
     with open_rows(
-        X, n_clusters, sample_weight=sample_weight, kept=rows, all_distances=True
+        X, n_clusters, sample_weight=sample_weight, linked=rows, all_distances=True
     ) as near:
 
         def assign(centers: np.ndarray) -> tuple[int, float, Placement]:

@@ -104,7 +104,7 @@ def pckmeans(
         X,
         n_clusters,
         sample_weight=sample_weight,
-        kept=links.rows,
+        linked=links.rows,
         all_distances=True,
         n_threads=n_threads,
     ) as rows:
