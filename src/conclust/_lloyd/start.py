@@ -13,6 +13,7 @@ from conclust._arrays import Matrix
 from conclust._kernels.disjoint_set import keep_consistent
 from conclust._placement.links import Links, must_link_groups
 from conclust._sklearn import unchecked_distances
+from conclust._validation import check_enough_rows
 
 # Where centres may come from.
 Init = str | np.ndarray | Callable[..., np.ndarray]
@@ -68,8 +69,7 @@ def init_centers(
         A new array, of the type of X.
     """
     n_samples = X.shape[0]
-    if n_samples < n_clusters:
-        raise ValueError(f"n_samples={n_samples} should be >= n_clusters={n_clusters}.")
+    check_enough_rows(n_samples, n_clusters)
     if isinstance(init, str) and init == "k-means++":
         return kmeans_plusplus(
             X, n_clusters, sample_weight=sample_weight, random_state=random_state
