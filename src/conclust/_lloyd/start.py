@@ -240,6 +240,41 @@ def _fill_centers(
         nearest = np.minimum(nearest, distance)
 
 
+def plus_plus(
+    mass: np.ndarray,
+    n_clusters: int,
+    distances_to_row: Callable[[int], np.ndarray],
+    random_state: np.random.RandomState,
+) -> np.ndarray:
+    """Labels of the nearest of k rows drawn by k-means++, where only distances are known.
+
+    Parameters
+    ----------
+    mass : ndarray of shape (n_samples,)
+        Weights of the rows.
+    n_clusters : int
+    distances_to_row : callable
+        Squared distances of all rows to one; may be overwritten by the next call.
+    random_state : RandomState
+
+    Returns
+    -------
+    ndarray of shape (n_samples,), int64
+        With fewer distinct rows than clusters, not all of these.
+    """
+    labels, nearest = np.zeros(len(mass), dtype=np.int64), np.full(len(mass), np.inf)
+    for cluster in range(n_clusters):
+        chance = mass if cluster == 0 else mass * nearest
+        shares = chance.cumsum()
+        if shares[-1] <= 0:
+            break
+        row = int(shares.searchsorted(random_state.random_sample() * shares[-1], side="right"))
+        distances = distances_to_row(row)
+        labels[distances < nearest] = cluster
+        np.minimum(nearest, distances, out=nearest)
+    return labels
+
+
 def means_of(X: Matrix, labels: np.ndarray, mass: np.ndarray, weight: np.ndarray) -> np.ndarray:
     """Weighted mean of the rows of each cluster; zeros where there is no mass."""
     members = sp.csr_array(
