@@ -47,11 +47,7 @@ def check_inputs(
         order="C",
         accept_large_sparse=False,
     )
-    if n_clusters is not None and n_clusters > X.shape[0]:
-        raise ValueError(
-            f"n_samples={X.shape[0]} should be >= n_clusters={n_clusters}: "
-            "there cannot be more clusters than rows."
-        )
+    check_enough_rows(X.shape[0], n_clusters)
     constraints = as_constraints(constraints, X.shape[0])
     warn_of_ignored(estimator, constraints)
     return X, constraints
@@ -103,6 +99,15 @@ def as_constraints(constraints: Any, n_samples: int) -> Constraints:
 def weights_of_rows(sample_weight: Any, X: Any) -> Any:
     """One weight per row of X in its dtype, 1 by default; negative weights are refused."""
     return check_sample_weight(sample_weight, X, dtype=X.dtype, ensure_non_negative=True)
+
+
+def check_enough_rows(n_samples: int, n: int | None, argument: str = "n_clusters") -> None:
+    """Refuse more clusters, or components, than rows; None means that none are asked for."""
+    if n is not None and n > n_samples:
+        raise ValueError(
+            f"n_samples={n_samples} should be >= {argument}={n}: there cannot be more "
+            f"{argument.removeprefix('n_')} than rows."
+        )
 
 
 def with_small_indices(X: Any) -> Any:

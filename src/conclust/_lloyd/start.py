@@ -13,6 +13,7 @@ from conclust._arrays import Matrix
 from conclust._kernels.disjoint_set import keep_consistent
 from conclust._placement.links import Links, must_link_groups
 from conclust._sklearn import unchecked_distances
+from conclust._validation import check_enough_rows
 
 # Where centres may come from.
 Init = str | np.ndarray | Callable[..., np.ndarray]
@@ -68,8 +69,7 @@ def init_centers(
         A new array, of the type of X.
     """
     n_samples = X.shape[0]
-    if n_samples < n_clusters:
-        raise ValueError(f"n_samples={n_samples} should be >= n_clusters={n_clusters}.")
+    check_enough_rows(n_samples, n_clusters)
     if isinstance(init, str) and init == "k-means++":
         return kmeans_plusplus(
             X, n_clusters, sample_weight=sample_weight, random_state=random_state
@@ -238,6 +238,41 @@ def _fill_centers(
         last = centers[filled : filled + 1]
         distance = unchecked_distances(X, last, X_norm_squared=norms, squared=True).ravel()
         nearest = np.minimum(nearest, distance)
+
+
+def plus_plus(
+    mass: np.ndarray,
+    n_clusters: int,
+    distances_to_row: Callable[[int], np.ndarray],
+    random_state: np.random.RandomState,
+) -> np.ndarray:
+    """Labels of the nearest of k rows drawn by k-means++, where only distances are known.
+
+    Parameters
+    ----------
+    mass : ndarray of shape (n_samples,)
+        Weights of the rows.
+    n_clusters : int
+    distances_to_row : callable
+        Squared distances of all rows to one; may be overwritten by the next call.
+    random_state : RandomState
+
+    Returns
+    -------
+    ndarray of shape (n_samples,), int64
+        With fewer distinct rows than clusters, not all of these.
+    """
+    labels, nearest = np.zeros(len(mass), dtype=np.int64), np.full(len(mass), np.inf)
+    for cluster in range(n_clusters):
+        chance = mass if cluster == 0 else mass * nearest
+        shares = chance.cumsum()
+        if shares[-1] <= 0:
+            break
+        row = int(shares.searchsorted(random_state.random_sample() * shares[-1], side="right"))
+        distances = distances_to_row(row)
+        labels[distances < nearest] = cluster
+        np.minimum(nearest, distances, out=nearest)
+    return labels
 
 
 def means_of(X: Matrix, labels: np.ndarray, mass: np.ndarray, weight: np.ndarray) -> np.ndarray:

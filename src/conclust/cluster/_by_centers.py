@@ -25,22 +25,6 @@ class CentersMixin(ClassNamePrefixFeaturesOutMixin, TransformerMixin, ClusterMix
     def _n_features_out(self) -> int:
         return self.cluster_centers_.shape[0]
 
-    def fit_predict(self, X: Any, y: Any = None, **fit_params: Any) -> np.ndarray:
-        """Cluster the rows and return their labels.
-
-        Parameters
-        ----------
-        X : {array-like, sparse matrix} of shape (n_samples, n_features)
-        y : ignored
-        **fit_params : dict
-            `constraints`, `sample_weight`: see `fit`.
-
-        Returns
-        -------
-        ndarray of shape (n_samples,)
-        """
-        return self.fit(X, **fit_params).labels_
-
     def predict(self, X: Any) -> np.ndarray:
         """Nearest centre of each row; constraints are not applied again.
 

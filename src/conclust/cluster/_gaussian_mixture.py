@@ -28,7 +28,7 @@ from conclust._sklearn import (
     precision_cholesky,
     scaled_tolerance,
 )
-from conclust._validation import check_inputs, check_new_rows, weights_of_rows
+from conclust._validation import check_enough_rows, check_inputs, check_new_rows, weights_of_rows
 from conclust.cluster._cop_kmeans import cop_kmeans
 from conclust.constraints import Constraints
 
@@ -440,11 +440,7 @@ class ConstrainedGaussianMixture(ClusterMixin, BaseEstimator):
             When no labelling with `n_components` components keeps them.
         """
         X, constraints = check_inputs(self, X, constraints)
-        if len(X) < self.n_components:
-            raise ValueError(
-                f"n_samples={len(X)} should be >= n_components={self.n_components}: "
-                "there cannot be more components than rows."
-            )
+        check_enough_rows(len(X), self.n_components, "n_components")
         weight = weights_of_rows(sample_weight, X)
         units = hard_units(constraints, self.n_components, WAY_OUT, argument="n_components")
         random_state = check_random_state(self.random_state)
@@ -521,22 +517,6 @@ class ConstrainedGaussianMixture(ClusterMixin, BaseEstimator):
         run = cop_kmeans(X, units, centers, sample_weight=weight, tol=tol)
         responsibilities = np.eye(self.n_components, dtype=X.dtype)[run.labels]
         return responsibilities, run.labels, None if run.history else run.placement
-
-    def fit_predict(self, X: Any, y: Any = None, **fit_params: Any) -> np.ndarray:
-        """Fit the mixture and return `labels_`.
-
-        Parameters
-        ----------
-        X : array-like of shape (n_samples, n_features)
-        y : ignored
-        **fit_params : dict
-            `constraints`, `sample_weight`: see `fit`.
-
-        Returns
-        -------
-        ndarray of shape (n_samples,), int32
-        """
-        return self.fit(X, **fit_params).labels_
 
     def predict(self, X: Any) -> np.ndarray:
         """Most probable component of each row; statements are not applied again.

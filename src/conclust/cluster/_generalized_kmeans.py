@@ -639,22 +639,6 @@ class GeneralizedKMeans(ClusterMixin, BaseEstimator):
             stacklevel=3,
         )
 
-    def fit_predict(self, X: Any, y: Any = None, **fit_params: Any) -> np.ndarray:
-        """Cluster the rows and return their labels.
-
-        Parameters
-        ----------
-        X : array-like of shape (n_samples, n_features)
-        y : ignored
-        **fit_params : dict
-            `constraints`, `sample_weight`: see `fit`.
-
-        Returns
-        -------
-        ndarray of shape (n_samples,), int32
-        """
-        return self.fit(X, **fit_params).labels_
-
     def predict(self, X: Any) -> np.ndarray:
         """Cheapest cluster of each row; statements are not applied again.
 

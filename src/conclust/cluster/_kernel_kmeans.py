@@ -15,6 +15,8 @@ from sklearn.utils import check_random_state
 from conclust._declare import PAIRS, Named, Takes
 from conclust._kernels.kernel_moves import move_single_rows
 from conclust._lloyd.best import best_of_starts
+from conclust._lloyd.fill import fill_empty
+from conclust._lloyd.start import plus_plus
 from conclust._progress import Rounds
 from conclust._sklearn import Interval, StrOptions, fit_context
 from conclust._validation import check_inputs
@@ -133,8 +135,13 @@ def kernel_kmeans(
     rounds = Rounds(Round, on_round)
     batch = True
     converged = False
+
+    def distances_to_own(labels: np.ndarray) -> np.ndarray:
+        sums = sums_of(K, labels, n_clusters)
+        return _distances(diagonal, sums, labels, shift)[np.arange(len(labels)), labels]
+
     # Filled before the first step: an objective with fewer clusters compares with none that follow.
-    _fill_empty(K, diagonal, labels, n_clusters, shift)
+    fill_empty(labels, n_clusters, distances_to_own)
     sums = sums_of(K, labels, n_clusters)
     objective = _objective(diagonal, sums)
     for _ in range(max_iter):
@@ -144,7 +151,7 @@ def kernel_kmeans(
             rows = np.arange(len(labels))
             stays = distances[rows, labels] <= distances[rows, new] + least / len(labels)
             new[stays] = labels[stays]
-            _fill_empty(K, diagonal, new, n_clusters, shift)
+            fill_empty(new, n_clusters, distances_to_own)
             new_sums = sums_after(K, sums, labels, new)
             reached = _objective(diagonal, new_sums)
             # With too small a shift a step may go up: then it is not taken.
@@ -168,20 +175,15 @@ def kernel_kmeans(
 
 
 def draw_start(K: np.ndarray, n_clusters: int, shift: float, random_state: Any) -> np.ndarray:
-    """Labels of the nearest of k rows drawn by k-means++ in the feature space of K + shift · I."""
+    """Labels to start from, by k-means++ in the feature space of K + shift · I."""
     diagonal = np.diag(K).astype(np.float64) + shift
-    n = len(K)
-    labels, nearest = np.zeros(n, dtype=np.int64), np.full(n, np.inf)
-    for cluster in range(n_clusters):
-        chance = np.ones(n) if cluster == 0 else nearest
-        if chance.sum() <= 0:
-            break  # fewer distinct rows than clusters
-        row = int(random_state.choice(n, p=chance / chance.sum()))
+
+    def distances_to_row(row: int) -> np.ndarray:
         distances = np.maximum(diagonal + diagonal[row] - 2 * K[row].astype(np.float64), 0.0)
         distances[row] = 0.0
-        labels[distances < nearest] = cluster
-        nearest = np.minimum(nearest, distances)
-    return labels
+        return distances
+
+    return plus_plus(np.ones(len(K)), n_clusters, distances_to_row, random_state)
 
 
 class Sums(NamedTuple):
@@ -233,20 +235,6 @@ def _distances(diagonal: np.ndarray, sums: Sums, labels: np.ndarray, shift: floa
     distances += (within + shift * sizes) / size**2
     distances[:, sizes == 0] = np.inf
     return distances
-
-
-def _fill_empty(
-    K: np.ndarray, diagonal: np.ndarray, labels: np.ndarray, n_clusters: int, shift: float
-) -> None:
-    """Give each empty cluster the row farthest from its mean; alone, it costs nothing."""
-    if len(labels) < n_clusters:
-        return
-    while len(empty := np.flatnonzero(np.bincount(labels, minlength=n_clusters) == 0)):
-        sums = sums_of(K, labels, n_clusters)
-        rows = np.arange(len(labels))
-        own = _distances(diagonal, sums, labels, shift)[rows, labels]
-        own[sums.sizes[labels] == 1] = -np.inf
-        labels[int(own.argmax())] = empty[0]
 
 
 class SemiSupervisedKernelKMeans(ClusterMixin, BaseEstimator):

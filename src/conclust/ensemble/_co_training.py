@@ -14,7 +14,13 @@ from sklearn.utils.validation import check_is_fitted
 from conclust._declare import PAIRS, Named, Takes
 from conclust._progress import Rounds, progress
 from conclust._sklearn import Interval, StrOptions, fit_context
-from conclust._validation import as_constraints, check_inputs, check_new_rows, refuse_dask
+from conclust._validation import (
+    as_constraints,
+    check_enough_rows,
+    check_inputs,
+    check_new_rows,
+    refuse_dask,
+)
 from conclust.constraints import Constraints
 from conclust.ensemble._consensus import CoAssociation
 from conclust.ensemble._random_orders import ConstrainedKMeansEnsemble
@@ -479,11 +485,7 @@ class CoTraining(ClusterMixin, BaseEstimator):
             raise ValueError(
                 f"The views have {n_rows} rows; they must describe the same rows in the same order."
             )
-        if self.n_clusters > n_rows[0]:
-            raise ValueError(
-                f"n_samples={n_rows[0]} should be >= n_clusters={self.n_clusters}: "
-                "there cannot be more clusters than rows."
-            )
+        check_enough_rows(n_rows[0], self.n_clusters)
         self._n_features = [view.shape[1] for view in checked]
         self.n_features_in_ = sum(self._n_features)
         return checked, as_constraints(constraints, n_rows[0])

@@ -16,6 +16,8 @@ from conclust._kernels.codes import (
     nearest_profiles,
 )
 from conclust._lloyd.best import best_of_starts
+from conclust._lloyd.fill import fill_empty
+from conclust._lloyd.start import plus_plus
 from conclust._pairs import distinct_numbers, pair_of
 
 # A row moves to another cluster only when that is nearer by more than this share of Σ α: sums
@@ -187,9 +189,14 @@ class CoAssociation:
             )
         first, row, count = self._collapsed
         codes, mass = self.codes[first], count.astype(np.float64)
+        distances = np.empty(len(codes))
+
+        def distances_to_sample(i: int) -> FloatArray:
+            distances_to_row(codes, self.weights, i, distances)
+            return distances
 
         def start(number: int, on_round: Any) -> Consensus:
-            labels = _plus_plus(codes, mass, self.weights, n_clusters, random_state)
+            labels = plus_plus(mass, n_clusters, distances_to_sample, random_state)
             return _kernel_kmeans(codes, mass, self.weights, labels, n_clusters, max_iter)
 
         best = best_of_starts(start, n_init, lambda run: (run.objective,))
@@ -316,15 +323,22 @@ def _kernel_kmeans(
     distances = np.empty(len(codes))
     keep = TIE * weights.sum()
     labels = labels.copy()
+
+    def distances_to_own(labels: IntArray) -> FloatArray:
+        lookup, base = _lookup(_profiles(codes, mass, labels, n_codes, n_clusters), weights)
+        own = np.empty(len(codes))
+        nearest_profiles(codes, lookup, base, np.inf, labels.copy(), own)
+        return own
+
     n_iter = 0
     while n_iter < max_iter:
         n_iter += 1
-        _fill_empty(codes, mass, weights, labels, n_clusters, n_codes)
+        fill_empty(labels, n_clusters, distances_to_own)
         profiles = _profiles(codes, mass, labels, n_codes, n_clusters)
         lookup, base = _lookup(profiles, weights)
         if not nearest_profiles(codes, lookup, base, keep, labels, distances):
             break
-    _fill_empty(codes, mass, weights, labels, n_clusters, n_codes)
+    fill_empty(labels, n_clusters, distances_to_own)
     profiles = _profiles(codes, mass, labels, n_codes, n_clusters)
     objective = _objective(profiles, mass, weights, labels)
     return Consensus(labels.astype(np.int32), profiles, objective, n_iter)
@@ -337,50 +351,6 @@ def _objective(
     total = np.bincount(labels, weights=mass, minlength=profiles.shape[2])
     spread = (weights[:, None] * (1 - (profiles**2).sum(axis=1))).sum(axis=0)
     return float((total * spread).sum())
-
-
-def _fill_empty(
-    codes: npt.NDArray[Any],
-    mass: FloatArray,
-    weights: FloatArray,
-    labels: IntArray,
-    n_clusters: int,
-    n_codes: int,
-) -> None:
-    """Give each empty cluster the row farthest from its own mean, if there is one to spare."""
-    while True:
-        total = np.bincount(labels, minlength=n_clusters)
-        empty = np.flatnonzero(total == 0)
-        if not len(empty) or len(codes) < n_clusters:
-            return
-        profiles = _profiles(codes, mass, labels, n_codes, n_clusters)
-        lookup, base = _lookup(profiles, weights)
-        own, distances = labels.copy(), np.empty(len(codes))
-        nearest_profiles(codes, lookup, base, np.inf, own, distances)
-        distances[total[labels] == 1] = -1.0  # a cluster's only row stays
-        labels[int(np.argmax(distances))] = empty[0]
-
-
-def _plus_plus(
-    codes: npt.NDArray[Any],
-    mass: FloatArray,
-    weights: FloatArray,
-    n_clusters: int,
-    random_state: Any,
-) -> IntArray:
-    """Labels of the nearest of k rows drawn by k-means++ in the kernel's feature space."""
-    labels = np.zeros(len(codes), dtype=np.int64)
-    nearest, distances = np.full(len(codes), np.inf), np.empty(len(codes))
-    for cluster in range(n_clusters):
-        chance = mass if cluster == 0 else mass * nearest
-        if chance.sum() <= 0:  # fewer distinct rows than clusters
-            break
-        shares = chance.cumsum()
-        row = int(shares.searchsorted(random_state.random_sample() * shares[-1], side="right"))
-        distances_to_row(codes, weights, row, distances)
-        labels[distances < nearest] = cluster
-        np.minimum(nearest, distances, out=nearest)
-    return labels
 
 
 # So many pairs are drawn to see which share of them all clusterings part; if it is less than the

@@ -21,6 +21,10 @@ from conclust.constraints import Constraints
 from conclust.ensemble._judges import SHARE, TOL, draw_heard
 from conclust.ensemble._members import CodesMixin, Member
 
+# Members are told all but this part of what judges are not told: a tenth instead of a quarter.
+UNHEARD_BY_MEMBERS = 0.4
+# Starts of each judge and member.
+N_STARTS = 2
 # A statement every judge breaks keeps a little weight: without any, its rows would be forgotten.
 LEAST_TRUST = 0.02
 
@@ -234,7 +238,7 @@ class TrustEnsemble(CodesMixin):
         final_seed = random_state.randint(2**31 - 1)
         tol = scaled_tolerance(X, TOL)
         data = centred(X)
-        settings = Settings(data, self.n_clusters, self.init, 2, self.max_iter, tol, weight)
+        settings = Settings(data, self.n_clusters, self.init, N_STARTS, self.max_iter, tol, weight)
         pairwise = np.flatnonzero(constraints.kinds != "relative")
         known = constraints[pairwise]
         n_rounds = self.n_estimators + (len(MULTIPLES) * self.n_judges if len(known) else 0)
@@ -268,7 +272,7 @@ class TrustEnsemble(CodesMixin):
                 chosen = choose(verdicts, heard, known.weight)
                 self.penalty_, trust = prices[chosen], verdicts[chosen].mean(axis=0)
                 doubt = 1 - verdicts[0].mean(axis=0)
-            share = 1 - 0.4 * (1 - self.share)
+            share = 1 - UNHEARD_BY_MEMBERS * (1 - self.share)
             heard = draw_heard(self.n_estimators, len(known), share, random_state)
             members, _ = cluster(heard, np.maximum(trust, LEAST_TRUST), self.penalty_)
         self._combine(members, constraints, final_seed)

@@ -17,7 +17,7 @@ from conclust._placement.hard import Outcome, place
 from conclust._placement.units import Units, units_of
 from conclust._progress import Rounds, progress
 from conclust._sklearn import Interval, StrOptions, fit_context
-from conclust._validation import check_inputs, check_new_rows
+from conclust._validation import check_enough_rows, check_inputs, check_new_rows
 from conclust.cluster import (
     Mixture,
     constrained_gaussian_mixture,
@@ -416,11 +416,7 @@ class DistBoost(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator
         self
         """
         X, constraints = check_inputs(self, X, constraints)
-        if self.n_components is not None and self.n_components > len(X):
-            raise ValueError(
-                f"n_samples={len(X)} should be >= n_components={self.n_components}: "
-                "there cannot be more components than rows."
-            )
+        check_enough_rows(len(X), self.n_components, "n_components")
         self._mean = X.mean(axis=0, dtype=np.float64)
         spread = X.std(axis=0, dtype=np.float64)
         self._scale = np.where(spread > 0, spread, 1.0)
