@@ -251,9 +251,11 @@ class ReCon(ClusterMixin, BaseEstimator):
         if self.metric == "precomputed":
             square = np.array(X, dtype=np.float64)
         else:
-            square = np.asarray(pairwise_distances(X, metric=self.metric), dtype=np.float64)
+            with np.errstate(over="ignore", invalid="ignore"):  # reported by the linkage
+                square = np.asarray(pairwise_distances(X, metric=self.metric), dtype=np.float64)
         if self.linkage in BY_CENTRES:
-            square **= 2
+            with np.errstate(over="ignore"):
+                square **= 2
         return constrained_linkage(None, square, constraints, linkage=self.linkage, show=show)
 
     def _cut(self, n_clusters: int) -> npt.NDArray[np.int32]:
