@@ -8,10 +8,18 @@ from sklearn.metrics import adjusted_rand_score
 
 from conclust import Constraints, ReCon, sample_constraints
 from conclust._kernels import cut as kernel
-from conclust.hierarchy._cut import Statements, _by_piece, auto_size, gains
-from tests.hierarchy.test_linkage import random_tree_triplets
+from conclust._kernels._short import plain
+from conclust.hierarchy._cut import Statements, auto_size, gains
 from tests.oracles import constraints as pair_oracle
 from tests.oracles import hierarchy as oracle
+from tests.oracles.hierarchy import random_tree_triplets
+
+
+def by_sample(rows, n):
+    """For each sample the rows that name it, in two arrays: starts, and row numbers."""
+    named = [[r for r, row in enumerate(rows.tolist()) for x in row if x == i] for i in range(n)]
+    starts = np.cumsum([0, *map(len, named)])
+    return starts, np.array([r for rs in named for r in rs], dtype=np.int64)
 
 
 def case(seed, n):
@@ -37,7 +45,7 @@ def test_the_best_splits_by_trying_all(seed, n, k):
             for v in range(n - 1)
         ],
     )
-    for best_splits in (kernel.best_splits, kernel.best_splits.py_func):
+    for best_splits in (kernel.best_splits, plain(kernel.best_splits)):
         split = np.zeros(n - 1, bool)
         size = np.ones(2 * n - 1, np.int64)
         kernel.cluster_sizes(children, size)
@@ -114,10 +122,7 @@ def test_a_branch_set_aside_joins_what_keeps_the_triplets():
 
 @pytest.mark.parametrize("compiled", [True, False])
 def test_settle_ends_with_no_broken_triplet(compiled):
-    settle = kernel.settle if compiled else kernel.settle.py_func
-    if not compiled:
-        kernel_change = kernel.change
-        assert kernel_change.py_func is not None
+    settle = kernel.settle if compiled else plain(kernel.settle)
     rng = np.random.RandomState(0)
     truth = rng.randint(3, size=30)
     rows = np.array(
@@ -129,9 +134,7 @@ def test_settle_ends_with_no_broken_triplet(compiled):
     )
     labels = truth.copy()
     labels[:4] = (labels[:4] + 1) % 3
-    entry = np.argsort(rows.ravel(), kind="stable")
-    starts = np.searchsorted(rows.ravel()[entry], np.arange(31))
-    assert settle(rows, starts, entry // 3, labels, 3, 500) == 0
+    assert settle(rows, *by_sample(rows, 30), labels, 3, 500) == 0
     a, b, c = labels[rows].T
     assert (((c != a) & (c != b)) | ((c == a) & (c == b))).all()
 
@@ -181,10 +184,10 @@ def test_branches_move_the_same_without_compilation():
     children = scipy_linkage(rng.normal(size=(n, 2)), "average")[:, :2].astype(np.int64)
     links = np.array([rng.permutation(n)[:2] for _ in range(60)])
     rows = random_tree_triplets(rng, n, 0.3)
-    lists = [_by_piece(links, n), _by_piece(rows, n)]
+    lists = [by_sample(links, n), by_sample(rows, n)]
     far = rng.uniform(size=(3, 3))
     found = []
-    for move_branches in (kernel.move_branches, kernel.move_branches.py_func):
+    for move_branches in (kernel.move_branches, plain(kernel.move_branches)):
         labels = np.random.RandomState(1).randint(3, size=n)
         move_branches(children, 3, 5, links, np.ones(60), *lists[0], rows, *lists[1], far, labels)
         found.append(labels)

@@ -8,21 +8,7 @@ from scipy.spatial.distance import pdist, squareform
 from conclust import Constraints, ReCon, sample_constraints
 from conclust.hierarchy._linkage import LINKAGES, constrained_linkage, implied_apart
 from tests.oracles import hierarchy as oracle
-
-
-def random_tree_triplets(rng, n, share):
-    """A share of all triplets of a random binary tree: consistent, unrelated to the data."""
-    parts = list(range(n))
-    while len(parts) > 1:
-        i, j = sorted(rng.choice(len(parts), 2, replace=False))
-        parts[i] = (parts[i], parts.pop(j))
-    every = np.array(sorted(oracle.triplets_of(parts[0])))
-    return every[rng.permutation(len(every))[: int(share * n)]]
-
-
-def merges_of(children):
-    members = oracle.members_of(children)
-    return [sorted([sorted(members[a]), sorted(members[b])]) for a, b in children]
+from tests.oracles.hierarchy import merges_of, random_tree_triplets
 
 
 @pytest.mark.parametrize("linkage", LINKAGES)

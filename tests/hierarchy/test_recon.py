@@ -138,3 +138,25 @@ def test_one_sample():
     model = ReCon(n_clusters=1).fit([[1.0]])
     assert model.labels_.tolist() == [0]
     assert model.linkage_matrix().shape == (0, 4)
+
+
+def test_small_integers_as_number_of_clusters():
+    X, _ = blobs(200)
+    labels = ReCon(n_clusters=np.int8(3)).fit(X).labels_
+    np.testing.assert_array_equal(labels, ReCon(n_clusters=3).fit(X).labels_)
+
+
+@pytest.mark.parametrize("linkage", ["centroid", "average"])
+def test_distances_that_overflow(linkage):
+    X, _ = blobs(20)
+    with pytest.raises(ValueError, match=r"overflow.*Scale X first"):
+        ReCon(linkage=linkage).fit(X * 1e300)
+
+
+def test_progress_counts_merges(capsys, monkeypatch):
+    monkeypatch.setenv("COLUMNS", "200")
+    X, _ = blobs(450)
+    model = ReCon(n_clusters=None, verbose=1).fit(X)
+    shown = capsys.readouterr().err
+    assert "449/449" in shown
+    assert len(model.history_) == 449

@@ -75,6 +75,16 @@ def triplets_of(tree):
     }
 
 
+def random_tree_triplets(rng, n, share):
+    """A share of n out of all triplets of a random binary tree: consistent, unrelated to data."""
+    parts = list(range(n))
+    while len(parts) > 1:
+        i, j = sorted(rng.choice(len(parts), 2, replace=False))
+        parts[i] = (parts[i], parts.pop(j))
+    every = np.array(sorted(triplets_of(parts[0])))
+    return every[rng.permutation(len(every))[: int(share * n)]]
+
+
 def consistent(triplets, leaves, must_link=()):
     """Some tree displays all triplets; with must-links only trees whose groups are clades."""
     triplets = [tuple(map(int, t)) for t in triplets]
@@ -154,30 +164,40 @@ def may_merge(triplets, clusters, i, j):
     return one_tree_exists(merged, set(clusters) - {j})
 
 
-def recon(distance, n, triplets, penalty=None):
+def contracted(triplets, i, j):
+    """The triplets after cluster j has become part of cluster i; those that hold now are gone."""
+    renamed = [tuple(i if x == j else x for x in t) for t in triplets]
+    return [t for t in renamed if t[0] != t[1]]
+
+
+def recon(distance, n, triplets, penalty=None, forced=()):
     """Agglomerative clustering by trying all pairs in order of distance.
 
     distance(A, B) gives the distance of two clusters (lists of samples); penalty(A, B) comes
-    first. Returns the merges as (members of one, members of the other, distance).
+    first. The clusters of the pairs in `forced` merge before all others. Returns the merges as
+    (members of one, members of the other, distance).
     """
     members = {i: [i] for i in range(n)}
     triplets = [tuple(map(int, t)) for t in triplets]
     merges = []
     while len(members) > 1:
-        pairs = sorted(
-            (
-                penalty(members[i], members[j]) if penalty else 0.0,
-                distance(members[i], members[j]),
-                i,
-                j,
+        if len(merges) < len(forced):
+            i, j = sorted(next(i for i in members if x in members[i]) for x in forced[len(merges)])
+            d = distance(members[i], members[j])
+        else:
+            pairs = sorted(
+                (
+                    penalty(members[i], members[j]) if penalty else 0.0,
+                    distance(members[i], members[j]),
+                    i,
+                    j,
+                )
+                for i, j in combinations(sorted(members), 2)
             )
-            for i, j in combinations(sorted(members), 2)
-        )
-        _, d, i, j = next(p for p in pairs if may_merge(triplets, members, *p[2:]))
+            _, d, i, j = next(p for p in pairs if may_merge(triplets, members, *p[2:]))
         merges.append((sorted(members[i]), sorted(members[j]), d))
         members[i] = members[i] + members.pop(j)
-        renamed = [tuple(i if x == j else x for x in t) for t in triplets]
-        triplets = [t for t in renamed if t[0] != t[1]]
+        triplets = contracted(triplets, i, j)
     return merges
 
 
@@ -207,6 +227,12 @@ def members_of(children):
     for a, b in children:
         members.append(members[a] + members[b])
     return members
+
+
+def merges_of(children):
+    """What the two clusters of each merge hold."""
+    members = members_of(children)
+    return [sorted([sorted(members[a]), sorted(members[b])]) for a, b in children]
 
 
 def gain(children, v, triplets, weight):

@@ -4,6 +4,9 @@ import numpy as np
 
 from conclust._kernels._jit import jit
 
+# Sums of weights that differ by less are equal: they were added in another order.
+ROUNDING = 1e-9
+
 
 @jit
 def meetings(children, pairs, merge):
@@ -77,8 +80,8 @@ def best_splits(children, size, gain, closed, n_clusters, min_size, split):
                 late = order[start[a] + i] + order[start[b] + k - i] + v
                 if (
                     first
-                    or value > best[at + k] + 1e-9
-                    or (value > best[at + k] - 1e-9 and late > order[at + k])
+                    or value > best[at + k] + ROUNDING
+                    or (value > best[at + k] - ROUNDING and late > order[at + k])
                 ):
                     best[at + k], order[at + k], left[at + k] = value, late, i
                     first = False
@@ -212,7 +215,7 @@ def move_branches(
             while whole:
                 new = old
                 for c in range(k):
-                    if cost[c] < cost[new] - 1e-9 or (
+                    if cost[c] < cost[new] - ROUNDING or (
                         new != old and cost[c] <= cost[new] and far[old, c] < far[old, new]
                     ):
                         new = c

@@ -6,6 +6,8 @@ from conclust._kernels._jit import jit
 
 N_POWER = 30  # steps of the power iteration that proposes a cut
 N_PASSES = 30  # passes of moves that improve it
+ROUNDING = 1e-12  # a gain that is no more than this is none
+TINY = 1e-300  # so that nothing is divided by zero
 
 
 @jit
@@ -97,7 +99,7 @@ def keep_by_cuts(triplets, weight, n, kept):
             for i in range(size):
                 norm = max(norm, abs(new[i]))
             for i in range(size):
-                side[i] = new[i] / max(norm, 1e-300)
+                side[i] = new[i] / max(norm, TINY)
         for i in range(size):
             side[i] = 1.0 if side[i] >= 0 else -1.0
         for _ in range(N_PASSES):
@@ -105,7 +107,7 @@ def keep_by_cuts(triplets, weight, n, kept):
             for i in range(size):
                 if starts[i] < starts[i + 1]:
                     gain = flip_gain(local, local_weight, row_of, starts, side, i)
-                    if gain > 1e-12:
+                    if gain > ROUNDING:
                         side[i] = -side[i]
                         moved = True
             if not moved:

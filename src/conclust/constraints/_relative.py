@@ -14,6 +14,7 @@ import numpy.typing as npt
 
 from conclust._arrays import IntArray
 from conclust._kernels import build as kernel
+from conclust._kernels._short import short
 from conclust._kernels.triplet_cuts import keep_by_cuts
 from conclust.constraints._conflicts import repair
 from conclust.exceptions import InconsistentConstraintsError
@@ -28,6 +29,9 @@ MAX_LISTED = 100
 # right ones for the order of weights to win.
 MAX_BY_WEIGHT = 100
 
+# Of a tree, as far as that decides whether BUILD is worth compiling.
+LEVELS = 10
+
 N_SAID = 8  # triplets written out in one sentence
 
 
@@ -38,7 +42,8 @@ def one_tree(triplets: IntArray, n: int) -> tuple[IntArray | None, IntArray]:
     """
     parent = np.full(2 * max(n, 1), -1, dtype=np.int64)
     stuck = np.empty(n, dtype=np.int64)
-    n_nodes, n_stuck = kernel.build(np.ascontiguousarray(triplets), n, parent, stuck)
+    build = short(kernel.build, LEVELS * (n + len(triplets)))
+    n_nodes, n_stuck = build(np.ascontiguousarray(triplets), n, parent, stuck)
     return (None, stuck[:n_stuck]) if n_stuck else (parent[:n_nodes], stuck[:0])
 
 
@@ -72,7 +77,8 @@ class Statements:
     def groups(self, must: IntArray, rows: IntArray) -> IntArray:
         """The group of each sample after must-links, and triplets that enlarge their groups."""
         group = np.empty(self.n, dtype=np.int64)
-        kernel.linked_groups(self.must_link[must], self.triplets[rows], self.n, group)
+        linked_groups = short(kernel.linked_groups, self.n + 3 * len(rows))
+        linked_groups(self.must_link[must], self.triplets[rows], self.n, group)
         return group
 
     def contracted(self, group: IntArray, rows: IntArray) -> Contracted:

@@ -9,6 +9,7 @@ import numpy.typing as npt
 
 from conclust._arrays import FloatArray, IntArray
 from conclust._kernels import cut as kernel
+from conclust._kernels._short import short
 from conclust.constraints import Constraints
 from conclust.hierarchy._linkage import Dendrogram
 
@@ -20,6 +21,10 @@ PART_OF_CLUSTER = 4
 
 # Moves tried to let every branch set aside join a cluster; some dozen are usual.
 STEPS = 2000
+
+# How long some of the work takes, as far as that decides whether it is worth compiling.
+SWEEPS = 10  # of `move_branches`
+DEPTH = 20  # of a hierarchy
 
 # distances(piece, n_pieces, cores) -> (n_pieces, len(cores)): how far each piece is from each core
 Distances = Callable[[IntArray, int, IntArray], FloatArray]
@@ -85,7 +90,7 @@ def cut_hierarchy(
     if n == 1:
         return np.zeros(1, dtype=np.int32)
     size = np.empty(2 * n - 1, dtype=np.int64)
-    kernel.cluster_sizes(tree.children, size)
+    short(kernel.cluster_sizes, n)(tree.children, size)
     closed = np.arange(n - 1) < tree.n_forced
     gain = gains(tree.children, said)
 
@@ -93,9 +98,10 @@ def cut_hierarchy(
         split = np.zeros(n - 1, dtype=np.bool_)
         sought = (tree.children, size)
         if by == "order":
-            found = kernel.latest_splits(*sought, closed, n_clusters, smallest, split)
+            found = short(kernel.latest_splits, n)(*sought, closed, n_clusters, smallest, split)
         else:
-            found = kernel.best_splits(*sought, gain, closed, n_clusters, smallest, split)
+            best_splits = short(kernel.best_splits, n * n_clusters**2)
+            found = best_splits(*sought, gain, closed, n_clusters, smallest, split)
         if not found:
             return None
         return _labels(tree, split, partial(np.less_equal, smallest), said, distances)
@@ -129,7 +135,8 @@ def _fewer_broken(
     n, moved = len(labels), labels.astype(np.int64)
     n_clusters = int(moved.max()) + 1
     far = distances(moved, n_clusters, np.arange(n_clusters))
-    kernel.move_branches(
+    move_branches = short(kernel.move_branches, SWEEPS * n * n_clusters)
+    move_branches(
         tree.children,
         tree.n_forced,
         _first(tree.broken > 0),
@@ -178,7 +185,8 @@ def gains(children: IntArray, said: Statements) -> FloatArray:
 
 def _meetings(children: IntArray, pairs: IntArray) -> IntArray:
     merge = np.empty(len(pairs), dtype=np.int64)
-    kernel.meetings(children, np.ascontiguousarray(pairs), merge)
+    n_steps = len(children) + DEPTH * len(pairs)
+    short(kernel.meetings, n_steps)(children, np.ascontiguousarray(pairs), merge)
     return merge
 
 
@@ -194,7 +202,7 @@ def _labels(
     piece = np.empty(2 * n - 1, dtype=np.int64)
     tops = None
     while True:
-        n_pieces = int(kernel.pieces(tree.children, split, piece))
+        n_pieces = int(short(kernel.pieces, n)(tree.children, split, piece))
         sizes = np.bincount(piece[:n], minlength=n_pieces)
         top = np.empty(n_pieces, dtype=np.int64)  # the highest cluster of each piece
         top[piece[piece >= 0]] = np.flatnonzero(piece >= 0)
@@ -227,7 +235,8 @@ def _settled(
     n = len(piece)
     home[stuck] = cores[0]
     group = np.empty(2 * n - 1, dtype=np.int64)
-    n_units = int(kernel.pieces(tree.children, np.arange(n - 1) >= tree.n_forced, group))
+    closed = np.arange(n - 1) < tree.n_forced
+    n_units = int(short(kernel.pieces, n)(tree.children, ~closed, group))
     unit = group[:n]
     labels = np.empty(n_units, dtype=np.int64)
     labels[unit] = np.searchsorted(cores, home[piece])

@@ -1,13 +1,15 @@
 """Agglomerative clustering that keeps triplets and must-links: the function behind ReCon."""
 
+from collections.abc import Callable
 from typing import NamedTuple
 
 import numpy as np
 
 from conclust._arrays import FloatArray, IntArray
 from conclust._kernels import agglomerate as kernel
-from conclust._kernels import live_tree
+from conclust._kernels._short import short
 from conclust._kernels.build import linked_groups
+from conclust._kernels.live_lists import N_TESTS, linked_lists, new_tree
 from conclust._pairs import merge_pairs
 from conclust.constraints import Constraints
 
@@ -20,6 +22,15 @@ LINKAGES = {
 }
 # These work on squared Euclidean distances, so centres are enough: no matrix.
 BY_CENTRES = ("centroid", "ward")
+
+# Then the kernel comes back, to show progress and to let Ctrl-C be heard. A call costs some
+# microseconds, a merge of a few thousand clusters more than that.
+MERGES_PER_CALL = 200
+
+# Looking at a pair of clusters takes about as long as this many features.
+STEPS_PER_PAIR = 6
+
+Show = Callable[[tuple[float, int, int, int], int], None]
 
 
 class Dendrogram(NamedTuple):
@@ -38,6 +49,7 @@ def constrained_linkage(
     constraints: Constraints,
     *,
     linkage: str = "centroid",
+    show: Show = lambda merge, n_more: None,
 ) -> Dendrogram:
     """Merge the closest clusters that the statements let merge, until one is left.
 
@@ -51,6 +63,9 @@ def constrained_linkage(
         Consistent: triplets are kept, must-link groups are built first, and clusters with a
         cannot-link between them merge only when nothing else is left, least weight first.
     linkage : {"centroid", "ward", "average", "complete", "single"}
+    show : callable
+        Called now and then with the last merge (two clusters, their distance, clusters left) and
+        the number of merges since the last time.
 
     Returns
     -------
@@ -61,7 +76,7 @@ def constrained_linkage(
     must, cannot = pairs.pairs[pairs.sign > 0], pairs.pairs[pairs.sign < 0]
     triplets = np.ascontiguousarray(constraints.relative)
     group = np.empty(n, dtype=np.int64)
-    linked_groups(must, triplets, n, group)
+    short(linked_groups, n + 3 * len(triplets))(must, triplets, n, group)
     # A group lives on at the place of its last member.
     last = np.empty(n, dtype=np.int64)
     last[group] = np.arange(n)
@@ -72,7 +87,7 @@ def constrained_linkage(
     code = LINKAGES[linkage]
     forced = _group_merges(points, square, code, place, triplets[inside])
     apart, weight = implied_apart(place[cannot], pairs.weight[pairs.sign < 0], between, n)
-    return _run(points, square, code, forced, between, apart, weight)
+    return _run(points, square, code, forced, between, apart, weight, show)
 
 
 def implied_apart(
@@ -147,66 +162,70 @@ def _run(
     triplets: IntArray,
     apart: IntArray,
     weight: FloatArray,
+    show: Show = lambda merge, n_more: None,
 ) -> Dendrogram:
-    if square is None:
-        assert points is not None
-        n = len(points)
-        # Centred, so that distances lose no digits to a large common offset.
-        columns = np.ascontiguousarray((points - points.mean(axis=0)).T, dtype=np.float64)
-        square = np.empty((0, 0))
-        bound = 4 * float((columns**2).sum(axis=0).max(initial=0.0)) * n
-    else:
-        n = len(square)
-        columns = np.empty((0, n))
-        bound = float(square.max(initial=0.0)) * (n if code == kernel.WARD else 2)
+    with np.errstate(over="ignore", invalid="ignore"):
+        if square is None:
+            assert points is not None
+            n = len(points)
+            # Centred, so that distances lose no digits to a large common offset.
+            columns = np.ascontiguousarray((points - points.mean(axis=0)).T, dtype=np.float64)
+            bound = 4 * float((columns**2).sum(axis=0).max(initial=0.0)) * n
+        else:
+            n, columns = len(square), None
+            bound = float(square.max(initial=0.0)) * (n if code == kernel.WARD else 2)
+    if not np.isfinite(bound):
+        raise ValueError(
+            "Distances between samples overflow: X holds values that are too large to be squared "
+            "and added up. Scale X first, for example with StandardScaler, or divide it by "
+            "np.abs(X).max()."
+        )
     bound = bound + 1.0
     named, leaves = np.unique(triplets, return_inverse=True)
     leaf_of = np.full(n, -1, dtype=np.int64)
     leaf_of[named] = np.arange(len(named))
-    node, leaf, row, free, clock, work, refused = live_tree.new_state(
-        leaves.reshape(-1, 3), len(named)
-    )
+    tree = new_tree(leaves.reshape(-1, 3), len(named)) if len(named) else None
+    clusters = kernel.new_clusters(leaf_of)
     lightest = float(weight.min(initial=1.0))
-    links, head = _linked_lists(apart, n)
+    links = None
+    if len(apart):
+        links = kernel.Links(apart, *linked_lists(apart, n), weight * (bound / lightest))
     children = np.empty((n - 1, 2), dtype=np.int64)
     heights, broken = np.empty(n - 1), np.zeros(n - 1)
-    n_done = kernel.agglomerate(
-        columns,
-        square,
-        code,
-        forced,
-        leaf_of,
-        named,
-        node,
-        leaf,
-        row,
-        free,
-        clock,
-        work,
-        refused,
-        links,
-        weight * (bound / lightest),
-        head,
-        children,
-        heights,
-        broken,
-    )
-    assert n_done == n - 1, "inconsistent triplets reached the merging"
-    n_tests = int(clock[live_tree.N_TESTS])
+
+    n_features = 1 if points is None else points.shape[1]
+    agglomerate = short(kernel.agglomerate, n * n * (n_features + STEPS_PER_PAIR))
+
+    def merge_until(stop: int) -> int:
+        nonlocal clusters, tree
+        while True:
+            agglomerate(
+                columns,
+                square,
+                code,
+                forced,
+                clusters,
+                tree,
+                named,
+                links,
+                children,
+                heights,
+                broken,
+                stop,
+            )
+            wanted = int(clusters.tally[kernel.N_WANTED])
+            if not wanted:
+                return int(clusters.tally[kernel.N_DONE])
+            assert tree is not None
+            clusters, tree = kernel.with_room(clusters, tree, wanted)
+
+    n_done = merge_until(len(forced))
+    # All that are left are to be searched, but for the last: there is none after it.
+    clusters.lowest[:-1][clusters.table[:-1, kernel.ALIVE] == 1] = -1.0
+    while n_done < n - 1:
+        before, n_done = n_done, merge_until(min(n_done + MERGES_PER_CALL, n - 1))
+        assert n_done > before, "inconsistent triplets reached the merging"
+        left, right = children[n_done - 1].tolist()
+        show((float(heights[n_done - 1]), left, right, n - n_done), n_done - before)
+    n_tests = 0 if tree is None else int(tree.clock[N_TESTS])
     return Dendrogram(children, heights, len(forced), broken * (lightest / bound), n_tests)
-
-
-def _linked_lists(pairs: IntArray, n: int) -> tuple[IntArray, IntArray]:
-    """Cannot-links as a list at each of their two ends; entry 2 e + s is end s of link e."""
-    links = np.full((len(pairs), 4), -1, dtype=np.int64)
-    links[:, :2] = pairs
-    entry = np.argsort(pairs.ravel(), kind="stable")
-    at = pairs.ravel()[entry]
-    same = at[1:] == at[:-1]
-    following = np.full(2 * len(pairs), -1, dtype=np.int64)
-    following[entry[:-1][same]] = entry[1:][same]
-    links[:, 2:] = following.reshape(-1, 2)
-    head = np.full((n, 2), -1, dtype=np.int64)
-    head[at[::-1], 0] = entry[::-1]
-    head[at, 1] = entry
-    return links, head

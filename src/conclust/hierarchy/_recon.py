@@ -17,7 +17,7 @@ from conclust._validation import check_inputs
 from conclust.constraints import MAX_LISTED, Constraints
 from conclust.exceptions import InconsistentConstraintsError, InfeasibleConstraintsError
 from conclust.hierarchy._cut import cut_hierarchy
-from conclust.hierarchy._linkage import BY_CENTRES, Dendrogram, constrained_linkage
+from conclust.hierarchy._linkage import BY_CENTRES, Dendrogram, Show, constrained_linkage
 
 
 class Merge(NamedTuple):
@@ -98,6 +98,9 @@ class ReCon(ClusterMixin, BaseEstimator):
     Time is that of unconstrained linkage, O(n² d), for statements that fit the data; memory
     O(n d) for centroid and ward linkage and one n × n matrix for the others and for
     "precomputed". Without constraints the hierarchy is scipy's.
+
+    A fitted model keeps the training data, which :meth:`cut` looks at: branches too small to be a
+    cluster join the nearest one.
 
     Cannot-links are best effort here: `report_` tells which are kept. With cannot-links that bind,
     the clusters are not a cut: the largest clusters reached before any had to break attract the
@@ -180,17 +183,15 @@ class ReCon(ClusterMixin, BaseEstimator):
         if self.metric == "precomputed":
             check_distances(X)
         used = self._consistent(constraints)
-        with progress(self.verbose, type(self).__name__, 1) as show:
-            tree = self._link(X, used)
-            n = X.shape[0]
-            self.history_ = [
-                Merge(distance, left, right, n - 1 - v)
-                for v, ((left, right), distance) in enumerate(
-                    zip(tree.children.tolist(), tree.distances.tolist(), strict=True)
-                )
-            ]
-            if self.history_:
-                show(self.history_[-1], advance=1)
+        n = X.shape[0]
+        with progress(self.verbose, type(self).__name__, n - 1) as show:
+            tree = self._link(X, used, lambda merge, n_more: show(Merge(*merge), advance=n_more))
+        self.history_ = [
+            Merge(distance, left, right, n - 1 - v)
+            for v, ((left, right), distance) in enumerate(
+                zip(tree.children.tolist(), tree.distances.tolist(), strict=True)
+            )
+        ]
         self.children_, self.distances_ = tree.children, tree.distances
         self.n_iter_, self.n_tests_ = max(len(tree.children), 1), tree.n_tests
         self.converged_ = True
@@ -230,11 +231,12 @@ class ReCon(ClusterMixin, BaseEstimator):
             Two clusters, their distance, and the number of samples below, for each merge.
         """
         check_is_fitted(self, "children_")
+        from conclust._kernels._short import short
         from conclust._kernels.cut import cluster_sizes
 
         n = len(self.children_) + 1
         size = np.empty(2 * n - 1, dtype=np.int64)
-        cluster_sizes(self.children_, size)
+        short(cluster_sizes, n)(self.children_, size)
         return np.column_stack([self.children_, self.distances_, size[n:]]).astype(np.float64)
 
     def _consistent(self, constraints: Constraints) -> Constraints:
@@ -254,16 +256,18 @@ class ReCon(ClusterMixin, BaseEstimator):
             )
         return constraints
 
-    def _link(self, X: FloatArray, constraints: Constraints) -> Dendrogram:
+    def _link(self, X: FloatArray, constraints: Constraints, show: Show) -> Dendrogram:
         if self.metric != "precomputed" and self.linkage in BY_CENTRES:
-            return constrained_linkage(X, None, constraints, linkage=self.linkage)
+            return constrained_linkage(X, None, constraints, linkage=self.linkage, show=show)
         if self.metric == "precomputed":
             square = np.array(X, dtype=np.float64)
         else:
-            square = np.asarray(pairwise_distances(X, metric=self.metric), dtype=np.float64)
+            with np.errstate(over="ignore", invalid="ignore"):  # reported by the linkage
+                square = np.asarray(pairwise_distances(X, metric=self.metric), dtype=np.float64)
         if self.linkage in BY_CENTRES:
-            square **= 2
-        return constrained_linkage(None, square, constraints, linkage=self.linkage)
+            with np.errstate(over="ignore"):
+                square **= 2
+        return constrained_linkage(None, square, constraints, linkage=self.linkage, show=show)
 
     def _cut(self, n_clusters: int) -> npt.NDArray[np.int32]:
         n_groups = len(self.children_) + 1 - self._tree.n_forced
