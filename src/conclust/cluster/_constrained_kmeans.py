@@ -217,7 +217,7 @@ class ConstrainedLloyd:
             step = (centers - previous).ravel()
             shift = float(step @ step)
             seconds = time.perf_counter() - began
-            n_broken = count_broken(pairs, sign, placed)
+            n_broken = count_broken(pairs, sign, placed) if len(pairs) else 0
             note(Round(assigned.inertia, assigned.n_changed, n_broken, shift, seconds))
             unchanged = assigned.n_changed == 0
             converged = unchanged or shift <= tol
