@@ -6,6 +6,10 @@ from conclust._kernels._jit import helper, jit
 from conclust._kernels.nearest import Factors, move_dense, sweep_dense
 from conclust._kernels.place_in_order import count_broken, place_pairs
 
+# Python calls these kernels, too, but rarely where it calls `iterate_dense`: here they are parts.
+_sweep, _move = helper(sweep_dense.py_func), helper(move_dense.py_func)
+_place, _count_broken = helper(place_pairs.py_func), helper(count_broken.py_func)
+
 
 @jit
 def iterate_dense(
@@ -32,9 +36,8 @@ def iterate_dense(
     sums, masses = totals
     n_clusters, n_features = centers.shape
     n_before = prints.shape[0] - records.shape[0]
-    zero = 0 * X.shape[0]  # no literal: for that numba would compile the sweep anew
-    unweighted = np.empty(zero, dtype=X.dtype)
-    rows = np.empty((zero, zero), dtype=X.dtype)
+    unweighted = np.empty(0, dtype=X.dtype)
+    rows = np.empty((0, 0), dtype=X.dtype)
     columns = np.empty((n_features, n_clusters), dtype=X.dtype)
     norms = np.empty(n_clusters, dtype=X.dtype)
     factors = Factors(rows, columns, norms)
@@ -51,13 +54,11 @@ def iterate_dense(
             norms[cluster] = norm
         sums[:] = 0
         masses[:] = 0
-        n_changed = sweep_dense(
-            X, unweighted, factors, zero, X.shape[0], zero, eps, linked, work, labels, totals
+        n_changed = _sweep(
+            X, unweighted, factors, 0, X.shape[0], 0, eps, linked, work, labels, totals
         )
-        place_pairs(linked.nearest, linked.second, linked.nearest_distance, plan, placed)
-        n_changed += move_dense(
-            X, unweighted, zero, placed.shape[0], linked, placed, labels, totals
-        )
+        _place(linked.nearest, linked.second, linked.nearest_distance, plan, placed)
+        n_changed += _move(X, unweighted, 0, placed.shape[0], linked, placed, labels, totals)
         if is_last:
             return n_done, False
         n_iter = n_done
@@ -71,7 +72,7 @@ def iterate_dense(
                 inertia -= 2 * centers[cluster, feature] * sums[cluster, feature]
         records[n_iter, 0] = max(inertia, 0.0)
         records[n_iter, 1] = n_changed
-        records[n_iter, 2] = count_broken(pairs, sign, placed)
+        records[n_iter, 2] = _count_broken(pairs, sign, placed)
         prints[n_before + n_iter] = fingerprint(labels)
         if is_empty:
             return n_done, True

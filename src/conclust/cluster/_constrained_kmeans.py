@@ -264,7 +264,7 @@ class ConstrainedLloyd:
         means = self._rows.means(centers)
         step = (means - centers).ravel()
         shift = float(step @ step)
-        n_broken = count_broken(self._pairs, self._sign, self._placed)
+        n_broken = count_broken(self._pairs, self._sign, self._placed) if len(self._pairs) else 0
         rounds.note(assigned.inertia, assigned.n_changed, n_broken, shift)
         return means, shift
 
