@@ -17,6 +17,7 @@ from conclust._arrays import FloatArray, IntArray, Matrix
 from conclust._kernels.place_soft import broken_price
 from conclust._lloyd.best import best_of_starts, warn_if_degenerate
 from conclust._lloyd.start import means_of, start_centers
+from conclust._pairs import violated
 from conclust._placement.links import Links, link_rows
 from conclust._placement.soft import best_to_move, place_rows
 from conclust._sklearn import Interval, StrOptions, fit_context
@@ -356,7 +357,7 @@ def terms_of(problem: Problem, labels: npt.NDArray[np.int32], centers: FloatArra
     links, kind = problem.links, problem.kind
     n_features = problem.X.shape[1]
     ends = labels[links.rows][links.pairs]
-    broken = (ends[:, 0] == ends[:, 1]) != (links.sign > 0)
+    broken = violated(labels[links.rows], links.pairs, links.sign)
     shared = problem.n_metrics == 1
     prior = problem.prior_mass * kind.plain(1, n_features)[0]
     terms = []

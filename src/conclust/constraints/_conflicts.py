@@ -12,6 +12,7 @@ from conclust._arrays import FloatArray, IntArray
 from conclust._kernels import colouring
 from conclust._kernels.disjoint_set import components, keep_consistent
 from conclust._kernels.paths import shortest_paths
+from conclust._pairs import Graph, graph_of
 from conclust.constraints._components import must_link_components
 
 if TYPE_CHECKING:
@@ -76,14 +77,6 @@ def find_conflicts(constraints: "Constraints", n_clusters: int | None = None) ->
 # ---------------------------------------------------------------------- contradictions
 
 
-class _Links(NamedTuple):
-    """The must-link graph: CSR over samples, entries numbered by statement."""
-
-    indptr: IntArray
-    indices: IntArray
-    statement: IntArray
-
-
 def contradictions(constraints: "Constraints", component: IntArray) -> list[Conflict]:
     """Explain every cannot-link inside a must-link component by a shortest must-link path."""
     is_inside = component[constraints.cannot_link]
@@ -142,12 +135,10 @@ def _walk(constraints: "Constraints", start: int, path: IntArray) -> list[int]:
     return walk
 
 
-def _must_link_graph(constraints: "Constraints") -> _Links:
-    statement = np.flatnonzero(constraints.kinds == "must-link")
-    links = constraints.must_link
-    n = int(constraints.samples[-1]) + 1
-    indptr, indices, entry = csr(links, n)
-    return _Links(indptr, indices, statement[entry])
+def _must_link_graph(constraints: "Constraints") -> Graph:
+    """The must-links as a graph over samples, its links numbered by statement."""
+    graph = graph_of(constraints.must_link, int(constraints.samples[-1]) + 1, sort=True)
+    return graph._replace(link=np.flatnonzero(constraints.kinds == "must-link")[graph.link])
 
 
 def _must_link_paths(constraints: "Constraints", pairs: IntArray) -> list[IntArray]:
@@ -163,16 +154,6 @@ def _must_link_paths(constraints: "Constraints", pairs: IntArray) -> list[IntArr
         paths += [edges[indptr[q] : indptr[q + 1]].copy() for q in range(done)]
         # A path has at most n edges, so with room for n at least one query is answered.
     return paths
-
-
-def csr(pairs: IntArray, n: int) -> tuple[IntArray, IntArray, IntArray]:
-    """Both directions of `pairs` as CSR with sorted rows: indptr, indices, pair of each entry."""
-    source = np.concatenate([pairs[:, 0], pairs[:, 1]])
-    target = np.concatenate([pairs[:, 1], pairs[:, 0]])
-    order = np.lexsort((target, source))
-    indptr = np.zeros(n + 1, dtype=np.int64)
-    np.cumsum(np.bincount(source, minlength=n), out=indptr[1:])
-    return indptr, target[order], order % max(len(pairs), 1)
 
 
 # ---------------------------------------------------------------------- too few clusters
@@ -249,7 +230,7 @@ def _connected_cores(graph: _ApartGraph, n_clusters: int) -> list[_ApartGraph]:
         return []
     vertices, ends = np.unique(graph.ends, return_inverse=True)
     ends = ends.reshape(-1, 2)
-    indptr, indices, _ = csr(ends, len(vertices))
+    indptr, indices, _ = graph_of(ends, len(vertices), sort=True)
     alive = np.ones(len(vertices), dtype=np.bool_)
     colouring.core(indptr, indices, n_clusters, alive)
     inside = np.flatnonzero(alive[ends].all(axis=1))
@@ -265,7 +246,7 @@ def _uncolourable_part(graph: _ApartGraph, n_clusters: int) -> IntArray | None:
     """Edges of a small part of a connected core that needs more colours, or None."""
     vertices, ends = np.unique(graph.ends, return_inverse=True)
     ends = ends.reshape(-1, 2)
-    indptr, indices, entry = csr(ends, len(vertices))
+    indptr, indices, entry = graph_of(ends, len(vertices), sort=True)
     alive = np.ones(len(vertices), dtype=np.bool_)
     if n_clusters == 2:
         cycle = np.empty(len(vertices), dtype=np.int64)

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple, overload
 import numpy as np
 import numpy.typing as npt
 
-from conclust._pairs import SignedPairs
+from conclust._pairs import SignedPairs, violated
 from conclust.constraints import _files
 from conclust.constraints._closure import Closure, close
 from conclust.constraints._components import PAIR_LIMIT, check_group_pairs
@@ -835,12 +835,9 @@ class Constraints:
         """
         labels = self._check_labels(labels)
         kept = np.empty(len(self), dtype=bool)
-        ml, cl = self._kind == MUST_LINK, self._kind == CANNOT_LINK
+        pair = np.abs(self._kind) == 1
         rel, group = self._kind == RELATIVE, np.flatnonzero(self._kind == APART)
-        a, b = labels[self._rows[ml, 0]], labels[self._rows[ml, 1]]
-        kept[ml] = a == b
-        a, b = labels[self._rows[cl, 0]], labels[self._rows[cl, 1]]
-        kept[cl] = a != b
+        kept[pair] = ~violated(labels, self._rows[pair, :2], self._kind[pair])
         a, b, c = (labels[self._rows[rel, i]] for i in range(3))
         kept[rel] = ((a != c) & (b != c)) | ((a == c) & (b == c))
         for i in group:

@@ -20,7 +20,6 @@ from conclust.ensemble._judges import JudgedMixin, Judges
 from conclust.ensemble._members import (
     Member,
     by_statement,
-    kept_signs,
     statements_with,
     usable,
 )
@@ -261,7 +260,7 @@ class BoostedConstrainedKMeans(JudgedMixin):
                 members.append(Member(run.labels, run.centers + data.mean, run.n_iter))
                 error, alpha, kept = 0.5, 1.0, np.empty(0)
                 if len(pairs.pairs):
-                    kept = kept_signs(run.labels, pairs.pairs, pairs.sign)
+                    kept = np.where(pairs.violated(run.labels), -1.0, 1.0)
                     error = weighted_error(np.exp(log_weights), kept)
                     alpha = importance(error)
                     if alpha > 0:

@@ -16,7 +16,6 @@ from conclust.constraints import Constraints
 from conclust.ensemble._judges import JudgedMixin, Judges
 from conclust.ensemble._members import (
     Member,
-    kept_signs,
 )
 
 
@@ -212,7 +211,7 @@ class ConstrainedKMeansEnsemble(JudgedMixin):
             parallel = Parallel(n_jobs=self.n_jobs, prefer="threads", return_as="generator")
             for member in parallel(work):
                 members.append(member)
-                kept = kept_signs(member.labels, pairs.pairs, pairs.sign) > 0
+                kept = ~pairs.violated(member.labels)
                 record = Round(float(kept.mean()) if len(kept) else 1.0, member.n_iter)
                 self.history_.append(record)
                 show(record, advance=1)
