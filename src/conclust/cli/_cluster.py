@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
+from conclust._words import violation
 from conclust.cli._errors import BadInput, about
 from conclust.cli._methods import METHODS, Method, available, why_not
 from conclust.cli._options import (
@@ -389,18 +390,9 @@ def _print(job: "Job", found: "Outcome", record: dict[str, Any]) -> None:
         parts = ", ".join(f"{c.kept} of {c.given} {kind}" for kind, c in report.counts.items())
         say(f"Statements kept: {int(report.kept.sum())} of {len(report.kept)} ({parts}).")
         for row in record["violated"][:N_BROKEN]:
-            say(f"  broken: {broken_sentence(row)}")
+            say(f"  broken: {violation(row)}")
         if len(record["violated"]) > N_BROKEN:
             say(f"  … and {len(record['violated']) - N_BROKEN} more, see the report.")
     for text in record["warnings"]:
         say(f"Note: {text}")
     say(f"\nWritten to {record['folder']}: {', '.join(record['files'])}")
-
-
-def broken_sentence(row: dict[str, Any]) -> str:
-    """A broken statement with the clusters of its rows."""
-    parts = [f"{row['a']} (cluster {row['label_a']})", f"{row['b']} (cluster {row['label_b']})"]
-    third = row.get("c")
-    if row["type"] == "relative":
-        parts.append(f"| {third} (cluster {row['label_c']})")
-    return f"{row['type']} {', '.join(parts)}"

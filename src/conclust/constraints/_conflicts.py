@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Literal, NamedTuple
 import numpy as np
 import numpy.typing as npt
 
+from conclust import _words
 from conclust._arrays import FloatArray, IntArray
 from conclust._kernels import colouring
 from conclust._kernels.disjoint_set import components, keep_consistent
@@ -24,8 +25,6 @@ BUDGET = 2_000_000
 # The hitting-set search of `repair` walks one path per contradiction in every round; above this
 # many it would be slower than it is worth, and the greedy orders decide alone.
 MAX_EXPLAINED = 5_000
-
-N_NAMED = 12  # samples named in one sentence
 
 
 @dataclass(frozen=True)
@@ -102,7 +101,7 @@ def contradictions(constraints: "Constraints", component: IntArray) -> list[Conf
             np.append(path, by).astype(np.int64),
             constraints,
             None,
-            _contradiction_sentence(constraints, pair, path),
+            _words.joined_yet_apart(_walk(constraints, int(pair[0]), path)),
         )
         for pair, by, path in zip(pairs, statements, paths, strict=True)
     ]
@@ -115,24 +114,13 @@ def _neighbours_in_component(members: IntArray, component: IntArray) -> IntArray
     return np.column_stack([members[:-1][same], members[1:][same]])
 
 
-def _contradiction_sentence(constraints: "Constraints", pair: IntArray, path: IntArray) -> str:
-    a, b = (constraints.name(int(s)) for s in pair)
-    if len(path) == 1:
-        return f"{a} and {b} are both must-linked and cannot-linked."
-    walk = _walk(constraints, int(pair[0]), path)
-    return (
-        f"{a} and {b} may not share a cluster, yet must-links join them: "
-        f"{_shortened([constraints.name(s) for s in walk], ' – ')}."
-    )
-
-
-def _walk(constraints: "Constraints", start: int, path: IntArray) -> list[int]:
-    """The samples along a path of must-link statements."""
+def _walk(constraints: "Constraints", start: int, path: IntArray) -> list[str]:
+    """The names of the samples along a path of must-link statements."""
     walk = [start]
     for i in path:
         a, b = constraints[int(i)].samples
         walk.append(b if a == walk[-1] else a)
-    return walk
+    return [constraints.name(s) for s in walk]
 
 
 def _must_link_graph(constraints: "Constraints") -> Graph:
@@ -190,8 +178,7 @@ def too_few_clusters(
                 graph.statement[[e]],
                 constraints,
                 1,
-                f"{' and '.join(constraints.name(int(s)) for s in graph.said[e])} may not share "
-                "a cluster, but n_clusters=1.",
+                _words.one_cluster([constraints.name(int(s)) for s in graph.said[e]]),
             )
             for e in range(len(graph.ends))
         ]
@@ -297,14 +284,13 @@ def _edges_along(cycle: IntArray, indptr: IntArray, indices: IntArray, entry: In
 def _group_conflict(
     constraints: "Constraints", i: int, members: IntArray, n_clusters: int
 ) -> Conflict:
-    names = _shortened([constraints.name(int(s)) for s in members[: N_NAMED + 1]], ", ")
+    names = [constraints.name(int(s)) for s in members[: _words.N_NAMED + 1]]
     return Conflict(
         "too few clusters",
         np.array([i], dtype=np.int64),
         constraints,
         n_clusters,
-        f"{len(members)} samples of one group must all be apart, but n_clusters={n_clusters}: "
-        f"{names}.",
+        _words.crowded_group(len(members), names, n_clusters),
     )
 
 
@@ -326,25 +312,9 @@ def _crowd_conflict(
     index = np.unique(np.concatenate([graph.statement[edges], *paths]).astype(np.int64))
     first = named[np.append(True, ~joins)]
     names = dict(zip(component[first].tolist(), map(constraints.name, first.tolist()), strict=True))
-    n = len(crowd)
-    if len(edges) == n * (n - 1) // 2:
-        listed = _shortened([names[c] for c in crowd.tolist()], ", ")
-        reason = (
-            f"{n} samples (or must-linked groups) must all be apart from each other, but "
-            f"n_clusters={n_clusters}: {listed}."
-        )
-    elif n_clusters == 2:
-        listed = _shortened([names[c] for c in _around(graph.ends[edges])], " – ")
-        reason = (
-            f"A ring of {n} cannot-links, an odd number, cannot be kept with n_clusters=2: "
-            f"{listed}."
-        )
-    else:
-        listed = _shortened([names[c] for c in crowd.tolist()], ", ")
-        reason = (
-            f"{n} samples (or must-linked groups) with {len(edges)} cannot-links among them need "
-            f"more than n_clusters={n_clusters} clusters: {listed}."
-        )
+    ring = n_clusters == 2 and len(crowd) > 3
+    listed = [names[c] for c in (_around(graph.ends[edges]) if ring else crowd.tolist())]
+    reason = _words.crowd(listed, len(edges), n_clusters)
     return Conflict("too few clusters", index, constraints, n_clusters, reason)
 
 
@@ -352,13 +322,6 @@ def _around(ring: IntArray) -> list[int]:
     """The vertices of a cycle whose edges are given in cyclic order."""
     edges = [set(e) for e in ring.tolist()]
     return [next(iter(edges[i - 1] & edges[i])) for i in range(len(edges))]
-
-
-def _shortened(names: Sequence[str], separator: str) -> str:
-    if len(names) <= N_NAMED:
-        return separator.join(names)
-    half = N_NAMED // 2
-    return separator.join([*names[:half], "…", *names[-half:]])
 
 
 # ---------------------------------------------------------------------- dropping

@@ -15,6 +15,7 @@ import numpy.typing as npt
 from conclust._arrays import IntArray
 from conclust._kernels import build as kernel
 from conclust._kernels.triplet_cuts import keep_by_cuts
+from conclust._words import claim, no_hierarchy
 from conclust.constraints._conflicts import repair
 from conclust.exceptions import InconsistentConstraintsError
 
@@ -27,8 +28,6 @@ MAX_LISTED = 100
 # With more contradictions than this, wrong statements that come early would drive out too many
 # right ones for the order of weights to win.
 MAX_BY_WEIGHT = 100
-
-N_SAID = 8  # triplets written out in one sentence
 
 
 def one_tree(triplets: IntArray, n: int) -> tuple[IntArray | None, IntArray]:
@@ -217,18 +216,8 @@ def _opposed(constraints: "Constraints", statement: IntArray) -> list[IntArray]:
 
 
 def _sentence(constraints: "Constraints", index: IntArray) -> str:
-    name = constraints.name
-    parts = []
-    for statement in (constraints[int(i)] for i in index):
-        names = [name(s) for s in statement.samples]
-        if statement.kind == "must-link":
-            parts.append(f"{names[0]} and {names[1]} belong together")
-        elif statement.kind == "cannot-link":
-            parts.append(f"{names[0]} and {names[1]} may not share a cluster")
-        else:
-            parts.append(f"{names[0]} and {names[1]} are closer to each other than to {names[2]}")
-    more = f"; and {len(parts) - N_SAID} more" if len(parts) > N_SAID else ""
-    return f"No hierarchy keeps all of these: {'; '.join(parts[:N_SAID])}{more}."
+    said = (constraints[int(i)] for i in index)
+    return no_hierarchy([claim(s.kind, [constraints.name(i) for i in s.samples]) for s in said])
 
 
 def repair_all(constraints: "Constraints") -> IntArray:
