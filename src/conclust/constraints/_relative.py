@@ -266,8 +266,22 @@ def _skipped(numbered: _Numbered, order: IntArray, run: int) -> IntArray:
         rows = np.ascontiguousarray(numbered.logic.triplets[order])
         kernel.keep_consistent_triplets(rows, numbered.logic.n, run, kept)
         return np.sort(order[~kept])
-    taken, skipped, at = order[:0], [], 0
-    while at < len(order):  # as in the kernel, with must-links contracted in each trial
+    taken, left = _taken_in_order(numbered, order[:0], order, run)
+    # A triplet that enlarges a group can end a contradiction with one before it: ask again.
+    while len(left):
+        taken, still = _taken_in_order(numbered, taken, left, 1)
+        if len(still) == len(left):
+            break
+        left = still
+    return left
+
+
+def _taken_in_order(
+    numbered: _Numbered, taken: IntArray, order: IntArray, run: int
+) -> tuple[IntArray, IntArray]:
+    """Add statements that fit those taken, as the kernel does, with must-links contracted."""
+    skipped, at = [], 0
+    while at < len(order):
         run = min(run, len(order) - at)
         trial = np.concatenate([taken, order[at : at + run]])
         if numbered.agrees(trial):
@@ -277,7 +291,7 @@ def _skipped(numbered: _Numbered, order: IntArray, run: int) -> IntArray:
             at += 1
         else:
             run //= 2
-    return np.array(skipped, dtype=np.int64)
+    return taken, np.array(skipped, dtype=np.int64)
 
 
 def forces(constraints: "Constraints", a: int, b: int, c: int) -> bool:
