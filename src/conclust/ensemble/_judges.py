@@ -27,7 +27,11 @@ TOL = 1e-4
 def draw_heard(
     n_judges: int, n_statements: int, share: float, random_state: np.random.RandomState
 ) -> npt.NDArray[np.bool_]:
-    """Which statements each judge is told, (n_judges, n_statements)."""
+    """Which statements each judge is told, (n_judges, n_statements).
+
+    Drawn one by one, not in units that imply each other: what follows from the statements a judge
+    was told is evidence about the others, and doubt is what is asked for.
+    """
     return random_state.uniform(size=(n_judges, n_statements)) < share
 
 
