@@ -12,7 +12,7 @@ import click
 
 from conclust._words import violation
 from conclust.cli._errors import BadInput, about
-from conclust.cli._methods import METHODS, Method, available, why_not
+from conclust.cli._methods import METHODS, Method, available, method_of, why_not
 from conclust.cli._options import (
     PATH,
     ClusterCount,
@@ -154,7 +154,7 @@ def run(
     quiet: bool = False,
 ) -> "Outcome":
     """Choose what is left open, fit, and return all that the outputs need."""
-    from conclust.cli._choose import choose_method, choose_n_clusters, fit
+    from conclust.model_selection import choose_method, choose_n_clusters
 
     X, constraints = job.X, job.constraints
     curve = None
@@ -166,7 +166,7 @@ def run(
             raise BadInput(f"--method {method_name}: {reason}. Methods: auto, {others}.")
     if n_clusters == "auto":
         with working("looking for the number of clusters"):
-            curve = choose_n_clusters(X, constraints, seed)
+            curve = choose_n_clusters(X, constraints, random_state=seed)
         n_clusters = curve.chosen
         say(f"{curve.reason}", quiet=quiet)
     k = int(n_clusters)
@@ -174,16 +174,18 @@ def run(
         method, reasons = asked, [f"As asked for: {asked.about}."]
     else:
         with working("choosing a method"):
-            method, reasons = choose_method(X, constraints, k, seed)
+            chosen, reasons = choose_method(X, constraints, k, random_state=seed)
+        method = method_of(chosen)
     say(f"Method: {method.name}. {' '.join(reasons)}", quiet=quiet)
     with about(f"--method {method.name}"):
         estimator = method.make(k, seed, verbose=on_terminal() and not quiet, **settings)
         began = time.perf_counter()
         with warnings.catch_warnings(record=True) as caught:
             warnings.simplefilter("always")
-            estimator = fit(estimator, method, X, constraints)
+            told = {"constraints": constraints} if method.kinds else {}
+            estimator = estimator.fit(X, **told)
         seconds = time.perf_counter() - began
-    told = list(dict.fromkeys(str(w.message) for w in caught if _for_the_user(w)))
+    noted = list(dict.fromkeys(str(w.message) for w in caught if _for_the_user(w)))
     return Outcome(
         method=method,
         reasons=reasons,
@@ -191,7 +193,7 @@ def run(
         n_clusters=k,
         curve=curve,
         seconds=seconds,
-        warnings=told,
+        warnings=noted,
         confidence=confidence_of(estimator, X),
         report=constraints.report(estimator.labels_),
         conflicts=constraints.conflicts(k),

@@ -127,6 +127,12 @@ def available() -> dict[str, Method]:
     return {name: method for name, method in METHODS.items() if method.exists}
 
 
+def method_of(estimator: Any) -> Method:
+    """The method that makes this kind of estimator."""
+    class_name = type(estimator).__name__
+    return next(method for method in METHODS.values() if method.class_name == class_name)
+
+
 def why_not(method: Method, constraints: Any, n_samples: int) -> str | None:
     """Why a method does not suit these statements and so many rows; None if it does."""
     if not method.exists:

@@ -62,8 +62,8 @@ class ConstraintKFold:
         if not isinstance(constraints, Constraints):
             raise TypeError(
                 "ConstraintKFold splits statements, not rows: pass a Constraints, got "
-                f"{type(constraints).__name__}. With GridSearchCV wrap the estimator in "
-                "OnConstraints(estimator, X) and fit the search on the constraints."
+                f"{type(constraints).__name__}. To search settings by held-out "
+                "statements use ConstraintSearchCV(estimator, param_grid).fit(X, constraints=...)."
             )
         unit = units(constraints)
         n_units = int(unit.max(initial=-1)) + 1
