@@ -6,7 +6,7 @@ import numpy as np
 from sklearn.metrics.pairwise import euclidean_distances
 
 from conclust._arrays import Matrix
-from conclust._folds import FEW, N_FOLDS, deal, left_open
+from conclust._folds import AS_GOOD, FEW, N_FOLDS, deal, left_open
 from conclust.cluster._constrained_kmeans import constrained_kmeans
 from conclust.constraints import Constraints
 
@@ -17,8 +17,6 @@ LOWEST_PRICE = 0.6
 MULTIPLES = (1.0, 4.0, 16.0)
 # Starts of each clustering by which a price is judged.
 N_SPLIT_STARTS = 2
-# Shares of held-out weight closer than this, relatively, are the same.
-AS_GOOD = 0.015
 # Iterations of plain k-means after which leads are taken; they settle long before the labels.
 AUTO_ITERATIONS = 10
 # Numbers in one block of distances: 8 MB.

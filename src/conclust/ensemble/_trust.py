@@ -9,13 +9,13 @@ import numpy.typing as npt
 from joblib import Parallel, delayed
 from sklearn.utils import check_random_state
 
-from conclust._folds import left_open
+from conclust._folds import AS_GOOD, left_open
 from conclust._lloyd.start import Centred, centred, start_centers
 from conclust._placement.links import link_rows
 from conclust._progress import progress
 from conclust._sklearn import Interval, StrOptions, fit_context, scaled_tolerance
 from conclust._validation import check_inputs, weights_of_rows
-from conclust.cluster import AS_GOOD, MULTIPLES, pckmeans, price_by_leads
+from conclust.cluster import MULTIPLES, pckmeans, price_by_leads
 from conclust.constraints import Constraints
 from conclust.ensemble._judges import SHARE, TOL, draw_heard
 from conclust.ensemble._members import CodesMixin, Member

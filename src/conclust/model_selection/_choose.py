@@ -13,7 +13,7 @@ from sklearn.metrics import adjusted_rand_score
 from sklearn.utils import check_random_state
 
 from conclust._arrays import IntArray
-from conclust._folds import FEW, N_FOLDS
+from conclust._folds import AS_GOOD, FEW, N_FOLDS
 from conclust.cluster import ConstrainedKMeans, COPKMeans, PCKMeans
 from conclust.constraints import Conflict, Constraints
 from conclust.exceptions import ConclustError
@@ -22,8 +22,8 @@ from conclust.model_selection._fitting import fit_told, labels_of
 from conclust.model_selection._search import constraint_satisfaction_scorer
 from conclust.model_selection._split import ConstraintKFold
 
-# Shares of held-out statements closer than this are the same.
-AS_GOOD = 0.01
+# Agreements of two clusterings closer than this are the same.
+AS_STABLE = 0.01
 # If weighing does as well and breaks more of what it was told than this, some of it may be wrong.
 FEW_BROKEN = 0.02
 NAN = float("nan")
@@ -334,7 +334,7 @@ def choose_n_clusters(
         error = best.spread / np.sqrt(len(splits))
         chosen = next(p for p in allowed if p.score >= best.score - error)
     else:  # two far groups of groups are stable, too: the finest of the most stable
-        chosen = next(p for p in allowed[::-1] if p.score >= best.score - AS_GOOD)
+        chosen = next(p for p in allowed[::-1] if p.score >= best.score - AS_STABLE)
     measure = "held-out statements kept" if splits else "stability (adjusted Rand index)"
     why = (
         "the fewest clusters within one standard error of the best"
