@@ -14,8 +14,8 @@ from sklearn.metrics import adjusted_rand_score
 from sklearn.preprocessing import StandardScaler
 
 import conclust
-from conclust.cli._choose import choose_method
 from conclust.datasets import load
+from conclust.model_selection import choose_method
 
 
 def main():
@@ -35,14 +35,14 @@ def main():
                     hard = conclust.COPKMeans(k, random_state=0, on_infeasible="relax")
                     soft = conclust.PCKMeans(k, random_state=0)
                     found = {
-                        "cop-kmeans": hard.fit(X, constraints=known).labels_,
-                        "pckmeans": soft.fit(X, constraints=known).labels_,
+                        "COPKMeans": hard.fit(X, constraints=known).labels_,
+                        "PCKMeans": soft.fit(X, constraints=known).labels_,
                     }
-                    taken = choose_method(X, known, k, 0).method.name
+                    taken = type(choose_method(X, known, k, random_state=0).estimator).__name__
                     chosen[taken] += 1
                     for key, labels in (*found.items(), ("auto", found[taken])):
                         scores[key].append(adjusted_rand_score(y, labels))
-            mean = [np.mean(scores[key]) for key in ("cop-kmeans", "pckmeans", "auto")]
+            mean = [np.mean(scores[key]) for key in ("COPKMeans", "PCKMeans", "auto")]
             figures = f"{mean[0]:11.2f}  {mean[1]:8.2f}  {mean[2]:.2f}"
             print(f"{name:7} {wrong:5.0%}  {figures}   {dict(chosen)}", flush=True)
 

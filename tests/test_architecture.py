@@ -15,11 +15,11 @@ SOURCE = Path(conclust.__file__).parent
 # Names starting with an underscore are shared foundations.
 LAYERS = [
     ["__init__"],
-    ["exceptions", "_atomic", "_progress", "_kernels", "_arrays", "_declare"],
+    ["exceptions", "_atomic", "_progress", "_kernels", "_arrays", "_declare", "_words"],
     ["_sklearn", "_persist", "_pairs"],
     ["_threads", "_any_clusterer"],
     ["constraints"],
-    ["_validation"],
+    ["_validation", "_folds"],
     ["_placement"],
     ["_lloyd"],
     ["cluster"],

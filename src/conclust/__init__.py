@@ -37,7 +37,7 @@ _HOMES = {
     "DistBoost": "metric_learning",
     "consensus": "ensemble",
     "ConstraintKFold": "model_selection",
-    "OnConstraints": "model_selection",
+    "ConstraintSearchCV": "model_selection",
     "constraint_satisfaction_scorer": "model_selection",
     "pairwise_f1": "metrics",
     "show_versions": "_show_versions",

@@ -17,6 +17,48 @@ class SignedPairs(NamedTuple):
     weight: FloatArray  # (m,)
     statement: IntArray  # (m,) the statement each pair comes from
 
+    def named(self) -> tuple[IntArray, IntArray]:
+        """The rows that pairs name, ascending, and the pairs as positions among them."""
+        return named_rows(self.pairs)
+
+    def violated(self, labels: npt.NDArray[Any]) -> npt.NDArray[np.bool_]:
+        """(m,) which pairs these labels break."""
+        return violated(labels, self.pairs, self.sign)
+
+
+class Graph(NamedTuple):
+    """Links as CSR: ``neighbor[indptr[u]:indptr[u + 1]]`` are the rows linked to u, by `link`."""
+
+    indptr: IntArray
+    neighbor: IntArray
+    link: IntArray
+
+
+def graph_of(pairs: IntArray, n_vertices: int, *, sort: bool = False) -> Graph:
+    """Both directions of `pairs` as CSR; neighbours in the order of the pairs, or ascending."""
+    source, target = pairs.T.ravel(), pairs[:, ::-1].T.ravel()
+    order = np.lexsort((target, source)) if sort else np.argsort(source, kind="stable")
+    indptr = np.zeros(n_vertices + 1, dtype=np.int64)
+    np.cumsum(np.bincount(source, minlength=n_vertices), out=indptr[1:])
+    return Graph(indptr, target[order], order % max(len(pairs), 1))
+
+
+def named_rows(pairs: IntArray, dtype: Any = np.int64) -> tuple[IntArray, IntArray]:
+    """The rows that occur in pairs, ascending, and the pairs as positions among them."""
+    # Marks instead of a sort: this runs once per round of an ensemble.
+    position = np.zeros(int(pairs.max(initial=-1)) + 1, dtype=dtype)
+    position[pairs] = 1
+    rows = np.flatnonzero(position)
+    position[rows] = np.arange(len(rows), dtype=dtype)
+    return rows, position[pairs]
+
+
+def violated(
+    labels: npt.NDArray[Any], pairs: IntArray, sign: npt.NDArray[Any]
+) -> npt.NDArray[np.bool_]:
+    """(m,) which pairs the labels break: must-links (sign > 0) apart, cannot-links together."""
+    return (labels[pairs[:, 0]] == labels[pairs[:, 1]]) != (sign > 0)
+
 
 def merge_pairs(pairs: IntArray, weight: FloatArray, n: int) -> tuple[IntArray, FloatArray]:
     """Sort pairs (first < second), keep each once and add up its weights."""

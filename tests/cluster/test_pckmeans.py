@@ -135,6 +135,12 @@ def test_held_out_statements_choose_the_price():
     assert tie == 2.0
 
 
+def test_what_follows_from_the_rest_does_not_choose_the_price():
+    # Nine rows linked in every way: each pair follows from the others, so nothing can be asked.
+    known = Constraints([(i, j) for i in range(9) for j in range(i)])
+    assert choose_price(2.0, known, None, np.random.RandomState(0)) == 8.0
+
+
 def test_wrong_statements_lower_the_price():
     X, y = load_iris(return_X_y=True)
     prices = [

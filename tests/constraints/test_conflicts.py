@@ -6,7 +6,8 @@ from hypothesis import strategies as st
 from conclust import Constraints
 from conclust._kernels import disjoint_set
 from conclust._kernels.paths import shortest_paths
-from conclust.constraints._conflicts import csr, hitting_set
+from conclust._pairs import graph_of
+from conclust.constraints._conflicts import hitting_set
 from conclust.testing import any_constraints, consistent_constraints, contradictory_constraints
 from tests.oracles import constraints as oracle
 
@@ -196,7 +197,7 @@ def test_shortest_paths_kernel(compiled, known, a, b):
     kernel = shortest_paths if compiled else shortest_paths.py_func
     links = np.ascontiguousarray(known.must_link)
     indptr, out = np.zeros(2, np.int64), np.empty(20, np.int64)
-    kernel(*csr(links, 9), np.array([a]), np.array([b]), indptr, out)
+    kernel(*graph_of(links, 9, sort=True), np.array([a]), np.array([b]), indptr, out)
     path = out[: indptr[1]]
     together, _ = oracle.closure(links, [], 9)
     if a == b or frozenset((a, b)) not in together:

@@ -235,3 +235,14 @@ def test_json_is_the_documented_form(tmp_path):
     assert json.loads((tmp_path / "a.json").read_text()) == {
         "version": 1, "must_link": [[0, 1]], "cannot_link": [[1, 2]], "relative": [],
     }  # fmt: skip
+
+
+def test_groups_beside_provenance(tmp_path):
+    # Check that a group, which has no provenance in the file, can be taken, joined and written.
+    text = '{"version": 1, "must_link": [[0, 1]], "apart": [[2, 3, 4]], "provenance": {"who": ["ann"]}}'
+    known = read_constraints(written(tmp_path, text, "links.json"))
+    assert known.provenance["who"].tolist() == ["ann", None]
+    assert known[[1]].provenance["who"].tolist() == [None]
+    assert known.to_frame()["who"].tolist()[0] == "ann"
+    known.write(tmp_path / "again.json")
+    assert read_constraints(tmp_path / "again.json") == known

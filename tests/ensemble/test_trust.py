@@ -38,14 +38,14 @@ def test_the_lowest_price_that_is_as_good_is_chosen():
     none, some = np.zeros((2, 4), dtype=bool), np.zeros((2, 4), dtype=bool)
     some[:, 2:] = True
     weight = np.ones(4)
-    assert choose([none, some, some], heard, weight) == 1
-    assert choose([some, some, some], heard, weight) == 0
+    assert choose([none, some, some], ~heard, weight) == 1
+    assert choose([some, some, some], ~heard, weight) == 0
     # What a judge was told does not count for it.
-    assert choose([some, heard | some], heard, weight) == 0
+    assert choose([some, heard | some], ~heard, weight) == 0
     # Weights do: one heavy statement outweighs the two light ones.
     only_first = np.zeros((2, 4), dtype=bool)
     only_first[:, 0] = True
-    assert choose([some, only_first], heard, np.array([9.0, 1.0, 1.0, 1.0])) == 1
+    assert choose([some, only_first], ~heard, np.array([9.0, 1.0, 1.0, 1.0])) == 1
 
 
 def test_clean_statements_are_obeyed_and_wrong_ones_are_outvoted():

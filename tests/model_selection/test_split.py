@@ -4,9 +4,9 @@ from hypothesis import assume, given
 from hypothesis import strategies as st
 
 from conclust import Constraints, sample_constraints
+from conclust._folds import units
 from conclust.constraints._components import must_link_components
 from conclust.model_selection import ConstraintKFold
-from conclust.model_selection._split import units
 from conclust.testing import any_constraints, consistent_constraints
 
 

@@ -5,11 +5,11 @@ from functools import cached_property
 
 import numpy as np
 import numpy.typing as npt
-from scipy.sparse import coo_array
 
 from conclust._arrays import FloatArray, IntArray
 from conclust._kernels import colouring
 from conclust._kernels.place_hard import broken_weight, find_parents
+from conclust._pairs import graph_of
 
 
 @dataclass(frozen=True, eq=False)
@@ -31,11 +31,8 @@ class ApartGraph:
 
     @cached_property
     def _links(self) -> tuple[IntArray, IntArray, FloatArray]:
-        both = np.concatenate([self.apart, self.apart[:, ::-1]])
-        weight = np.concatenate([self.apart_weight, self.apart_weight])
-        matrix = coo_array((weight, (both[:, 0], both[:, 1])), (self.n_units, self.n_units)).tocsr()
-        matrix.sort_indices()
-        return matrix.indptr.astype(np.int64), matrix.indices.astype(np.int64), matrix.data
+        indptr, neighbor, link = graph_of(self.apart, self.n_units, sort=True)
+        return indptr, neighbor, self.apart_weight[link]
 
     @property
     def indptr(self) -> IntArray:

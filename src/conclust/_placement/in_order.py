@@ -16,16 +16,6 @@ def plan_of(pairs: np.ndarray, sign: np.ndarray, order: np.ndarray, n_rows: int)
     return Plan(*(table[:length].copy() for table, length in zip(full, lengths, strict=True)))
 
 
-def among_themselves(pairs: np.ndarray, n_samples: int) -> tuple[np.ndarray, np.ndarray]:
-    """Rows that occur in pairs, ascending, and the pairs as positions among them."""
-    # Marks instead of a sort: this runs once per round of an ensemble.
-    position = np.zeros(n_samples, dtype=np.uint32)
-    position[pairs] = 1
-    rows = np.flatnonzero(position)
-    position[rows] = np.arange(len(rows), dtype=np.uint32)
-    return rows, position[pairs]
-
-
 def descending(priority: np.ndarray | None, n_pairs: int) -> np.ndarray:
     if priority is None:
         return np.arange(n_pairs, dtype=np.uint32)

@@ -1,22 +1,14 @@
 """Soft statements as a graph over the rows they name."""
 
 from dataclasses import dataclass
-from typing import NamedTuple
 
 import numpy as np
 import numpy.typing as npt
 
 from conclust._arrays import FloatArray, IntArray
 from conclust._kernels.disjoint_set import components
+from conclust._pairs import Graph, graph_of
 from conclust.constraints import Constraints
-
-
-class Graph(NamedTuple):
-    """Links as CSR: ``neighbor[indptr[u]:indptr[u + 1]]`` are the rows linked to u, by `link`."""
-
-    indptr: IntArray
-    neighbor: IntArray
-    link: IntArray
 
 
 @dataclass(frozen=True, eq=False)
@@ -58,30 +50,20 @@ class Links:
 def link_rows(constraints: Constraints) -> Links:
     """Turn the pairwise statements into a graph; relative statements are left out."""
     given = constraints.pairs()
-    rows, ends = np.unique(given.pairs, return_inverse=True)
-    pairs = np.ascontiguousarray(ends.reshape(-1, 2), dtype=np.int64)
+    rows, pairs = given.named()
     unit = np.empty(len(rows), np.int64)
     n_units = components(pairs[given.sign > 0], len(rows), unit)
     between = np.flatnonzero(unit[pairs[:, 0]] != unit[pairs[:, 1]])
+    of_units = graph_of(unit[pairs[between]], n_units)
     return Links(
         rows=rows,
         pairs=pairs,
         sign=given.sign,
         weight=given.weight,
-        graph=_graph(pairs, np.arange(len(pairs)), len(rows)),
+        graph=graph_of(pairs, len(rows)),
         groups=must_link_groups(pairs[given.sign > 0], len(rows)),
         unit=unit,
-        graph_of_units=_graph(unit[pairs[between]], between, n_units),
-    )
-
-
-def _graph(pairs: IntArray, link: IntArray, n_vertices: int) -> Graph:
-    order = np.argsort(pairs.T.ravel(), kind="stable")
-    degree = np.bincount(pairs.ravel(), minlength=n_vertices)
-    return Graph(
-        indptr=np.concatenate([[0], np.cumsum(degree)]),
-        neighbor=pairs[:, ::-1].T.ravel()[order],
-        link=np.tile(link, 2)[order],
+        graph_of_units=of_units._replace(link=between[of_units.link]),
     )
 
 

@@ -5,7 +5,8 @@ import numpy.typing as npt
 
 from conclust._arrays import FloatArray, IntArray
 from conclust._kernels.place_soft import broken_price, move_chains, move_groups, move_rows
-from conclust._placement.links import Graph, Links
+from conclust._pairs import Graph
+from conclust._placement.links import Links
 
 # Sweeps until no row wants to move rarely need more than ten; contradictory links of equal price
 # could keep rounding going.

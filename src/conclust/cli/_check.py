@@ -6,6 +6,7 @@ from typing import Any
 
 import click
 
+from conclust._words import note_of_row
 from conclust.cli._errors import BadInput
 from conclust.cli._options import (
     PATH,
@@ -167,11 +168,6 @@ def _print(links: Path, found: dict[str, Any], n_clusters: int | None) -> None:
         repaired = found["repair"]
         say(f"\n{repaired['n_kept']} statements written to {repaired['path']}; dropped:")
         for row in repaired["dropped"][:N_SHOWN] or [None]:
-            say(f"  - {_sentence(row)}" if row else "  nothing")
+            say(f"  - {note_of_row(row)} (weight {row['weight']:g})" if row else "  nothing")
         if len(repaired["dropped"]) > N_SHOWN:
             say(f"  … and {len(repaired['dropped']) - N_SHOWN} more; --json lists all.")
-
-
-def _sentence(row: dict[str, Any]) -> str:
-    third = f" | {row['c']}" if row.get("c") == row.get("c") and row.get("c") is not None else ""
-    return f"{row['type']}: {row['a']}, {row['b']}{third} (weight {row['weight']:g})"

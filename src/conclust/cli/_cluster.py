@@ -11,7 +11,8 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from conclust._declare import Method, methods, why_not
+from conclust._declare import Method, method_of, methods, why_not
+from conclust._words import violation
 from conclust.cli._errors import BadInput, about
 from conclust.cli._options import (
     PATH,
@@ -32,8 +33,8 @@ from conclust.cli._options import (
 
 if TYPE_CHECKING:
     from conclust import Conflict, ConstraintReport
-    from conclust.cli._choose import KCurve
     from conclust.cli._job import Job
+    from conclust.model_selection import KCurve
     from conclust.reporting import About
 
 
@@ -147,7 +148,7 @@ def run(
     quiet: bool = False,
 ) -> Outcome:
     """Choose what is left open, fit, and return all that the outputs need."""
-    from conclust.cli._choose import choose_method, choose_n_clusters, fit
+    from conclust.model_selection import choose_method, choose_n_clusters
 
     X, constraints = job.X, job.constraints
     curve = None
@@ -159,7 +160,7 @@ def run(
             raise BadInput(f"--method {method_name}: {reason}. Methods: auto, {others}.")
     if n_clusters == "auto":
         with working("looking for the number of clusters"):
-            curve = choose_n_clusters(X, constraints, seed)
+            curve = choose_n_clusters(X, constraints, random_state=seed)
         n_clusters = curve.chosen
         say(f"{curve.reason}", quiet=quiet)
     k = int(n_clusters)
@@ -168,14 +169,18 @@ def run(
         method, reasons = asked, [f"As asked for: {asked.about}."]
     else:
         with working("choosing a method"):
-            method, reasons = choose_method(X, constraints, k, seed, conflicts)
+            chosen, reasons = choose_method(
+                X, constraints, k, conflicts=conflicts, random_state=seed
+            )
+        method = method_of(chosen)
     say(f"Method: {method.name}. {' '.join(reasons)}", quiet=quiet)
     with about(f"--method {method.name}"):
         estimator = method.make(k, seed, verbose=on_terminal() and not quiet, **settings)
         began = time.perf_counter()
         with warnings.catch_warnings(record=True) as caught:
             warnings.simplefilter("always")
-            estimator = fit(estimator, method, X, constraints)
+            told = {"constraints": constraints} if method.kinds else {}
+            estimator = estimator.fit(X, **told)
         seconds = time.perf_counter() - began
     return Outcome(
         method=method,
@@ -404,18 +409,9 @@ def _print(job: "Job", found: Outcome, record: dict[str, Any]) -> None:
         parts = ", ".join(f"{c.kept} of {c.given} {kind}" for kind, c in report.counts.items())
         say(f"Statements kept: {int(report.kept.sum())} of {len(report.kept)} ({parts}).")
         for row in record["violated"][:N_BROKEN]:
-            say(f"  broken: {broken_sentence(row)}")
+            say(f"  broken: {violation(row)}")
         if len(record["violated"]) > N_BROKEN:
             say(f"  … and {len(record['violated']) - N_BROKEN} more, see the report.")
     for text in record["warnings"]:
         say(f"Note: {text}")
     say(f"\nWritten to {record['folder']}: {', '.join(record['files'])}")
-
-
-def broken_sentence(row: dict[str, Any]) -> str:
-    """A broken statement with the clusters of its rows."""
-    parts = [f"{row['a']} (cluster {row['label_a']})", f"{row['b']} (cluster {row['label_b']})"]
-    third = row.get("c")
-    if row["type"] == "relative":
-        parts.append(f"| {third} (cluster {row['label_c']})")
-    return f"{row['type']} {', '.join(parts)}"

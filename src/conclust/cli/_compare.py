@@ -70,15 +70,15 @@ def command(
     \b
     conclust compare table.csv --constraints links.csv --id-col key -k 6
     """
-    from conclust.cli._choose import choose_n_clusters
     from conclust.cli._job import check_n_clusters, read_job
+    from conclust.model_selection import choose_n_clusters
 
     job = read_job(data, links, options)
     if not job.constraints:
         raise BadInput(f"{links.name} holds no statements to compare methods by.")
     if n_clusters == "auto":
         with working("looking for the number of clusters"):
-            curve = choose_n_clusters(job.X, job.constraints, seed)
+            curve = choose_n_clusters(job.X, job.constraints, random_state=seed)
         n_clusters = curve.chosen
         say(curve.reason, quiet=as_json)
     k = int(n_clusters)
@@ -103,7 +103,7 @@ def rank(
     seed: int = 0,
 ) -> dict[str, Any]:
     """Score every method that suits the statements; see the keys of the result."""
-    from conclust.cli._choose import fewer_rows, folds, held_out
+    from conclust.model_selection import fewer_rows, folds, held_out_score
 
     small, said = fewer_rows(X, constraints, seed)
     splits = folds(said, seed, n_folds)
@@ -117,7 +117,8 @@ def rank(
     with _progress(len(candidates) * len(splits)) as (step, about):
         for method in candidates:
             about(method.name)
-            result = held_out(method, small, said, n_clusters, seed, splits, on_fold=step)
+            estimator = method.make(n_clusters, seed)
+            result = held_out_score(estimator, small, said, cv=splits, on_fold=step)
             rows.append(
                 {
                     "method": method.name,

@@ -20,11 +20,10 @@ from conclust.cluster._generalized_kmeans import GeneralizedKMeans
 from conclust.cluster._kernel_kmeans import SemiSupervisedKernelKMeans
 from conclust.cluster._mpckmeans import MPCKMeans
 from conclust.cluster._pckmeans import PCKMeans, pckmeans
-from conclust.cluster._penalty import AS_GOOD, MULTIPLES, price_by_leads
+from conclust.cluster._penalty import MULTIPLES, price_by_leads
 from conclust.cluster._spectral_learning import SpectralLearning
 
 __all__ = [
-    "AS_GOOD",
     "MULTIPLES",
     "COPKMeans",
     "ConstrainedGaussianMixture",

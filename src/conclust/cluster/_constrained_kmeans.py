@@ -15,7 +15,8 @@ from conclust._lloyd.best import best_of_starts, n_starts, warn_if_degenerate
 from conclust._lloyd.rows import open_rows
 from conclust._lloyd.start import centred, init_centers
 from conclust._lloyd.sweep import Assigned
-from conclust._placement.in_order import Plan, among_themselves, descending, plan_of
+from conclust._pairs import named_rows
+from conclust._placement.in_order import Plan, descending, plan_of
 from conclust._progress import Rounds
 from conclust._sklearn import (
     Interval,
@@ -154,7 +155,7 @@ class ConstrainedLloyd:
         sample_weight: np.ndarray | None = None,
         n_threads: int | None = None,
     ):
-        linked, self._pairs = among_themselves(np.asarray(pairs).reshape(-1, 2), X.shape[0])
+        linked, self._pairs = named_rows(np.asarray(pairs).reshape(-1, 2), np.uint32)
         self._sign = np.asarray(sign).astype(np.int8)
         self._placed = np.empty(len(linked), dtype=np.int32)
         self._dtype = X.dtype
@@ -469,9 +470,8 @@ def _visits(
 
 
 def _broken_weight(constraints: Constraints, labels: np.ndarray) -> float:
-    pairs, sign, weight, _ = constraints.pairs()
-    same = labels[pairs[:, 0]] == labels[pairs[:, 1]]
-    return float(weight[same != (sign > 0)].sum())
+    pairs = constraints.pairs()
+    return float(pairs.weight[pairs.violated(labels)].sum())
 
 
 def _priorities(priority: Any, constraints: Constraints) -> np.ndarray:

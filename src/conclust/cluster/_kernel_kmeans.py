@@ -427,7 +427,7 @@ class SemiSupervisedKernelKMeans(ClusterMixin, BaseEstimator):
                 shift=self.shift_,
                 moves=self.moves,
                 max_iter=self.max_iter,
-                n_violated=lambda labels: _n_violated(pairs, labels),
+                n_violated=lambda labels: int(pairs.violated(labels).sum()),
                 on_round=on_round,
             )
 
@@ -500,8 +500,3 @@ def _least_of_dense(K: np.ndarray) -> float:
     start = np.random.RandomState(0).uniform(-1, 1, len(K))
     value = eigsh(moved, k=1, which="LM", tol=1e-4, v0=start, return_eigenvectors=False)[0]
     return float(value + norm - 1e-4 * norm)
-
-
-def _n_violated(pairs: Any, labels: np.ndarray) -> int:
-    same = labels[pairs.pairs[:, 0]] == labels[pairs.pairs[:, 1]]
-    return int((same != (pairs.sign > 0)).sum())

@@ -6,6 +6,7 @@ import numpy as np
 from sklearn.metrics.pairwise import euclidean_distances
 
 from conclust._arrays import Matrix
+from conclust._folds import AS_GOOD, FEW, N_FOLDS, deal, left_open
 from conclust.cluster._constrained_kmeans import constrained_kmeans
 from conclust.constraints import Constraints
 
@@ -14,11 +15,8 @@ from conclust.constraints import Constraints
 LOWEST_PRICE = 0.6
 # What held-out statements choose from, as multiples of it: the last is all but hard.
 MULTIPLES = (1.0, 4.0, 16.0)
-# So many times a quarter of the statements is held out; with fewer statements than this the
-# choice would be noise, and the middle one is taken.
-N_SPLITS, N_SPLIT_STARTS, HELD_OUT, FEW = 4, 2, 0.25, 20
-# Shares of held-out weight closer than this, relatively, are the same.
-AS_GOOD = 0.015
+# Starts of each clustering by which a price is judged.
+N_SPLIT_STARTS = 2
 # Iterations of plain k-means after which leads are taken; they settle long before the labels.
 AUTO_ITERATIONS = 10
 # Numbers in one block of distances: 8 MB.
@@ -66,6 +64,9 @@ def choose_price(
 ) -> float:
     """Choose among `MULTIPLES` of a price by how many held-out statements are then kept.
 
+    Counted are those that the other statements leave open: one that follows from them is kept at
+    any price that makes them hold. With few of these the middle price is taken.
+
     Parameters
     ----------
     lowest : float
@@ -82,16 +83,15 @@ def choose_price(
         `AS_GOOD`: obeying a wrong statement does more harm than doubting a right one.
     """
     prices = [lowest * multiple for multiple in MULTIPLES]
-    n = len(constraints)
-    if n < FEW:
+    fold = deal(np.arange(len(constraints)), N_FOLDS, random_state)
+    asked = [left_open(constraints, fold != k) for k in range(N_FOLDS)]
+    if np.sum(asked) < FEW:
         return prices[len(prices) // 2]
     kept = np.zeros(len(prices))
-    for _ in range(N_SPLITS):
-        held_out = np.zeros(n, dtype=bool)
-        held_out[random_state.permutation(n)[: int(HELD_OUT * n)]] = True
+    for k in range(N_FOLDS):
         seed = random_state.randint(2**31 - 1)
-        test = constraints[held_out]
+        told, test = constraints[fold != k], constraints[asked[k]]
         for i, price in enumerate(prices):
-            labels = cluster(constraints[~held_out], price, N_SPLIT_STARTS, seed)
+            labels = cluster(told, price, N_SPLIT_STARTS, seed)
             kept[i] += test.weight[test.satisfied(labels)].sum()
     return prices[int(np.argmax(kept >= kept.max() * (1 - AS_GOOD)))]

@@ -8,10 +8,12 @@ from typing import TYPE_CHECKING, Literal, NamedTuple
 import numpy as np
 import numpy.typing as npt
 
+from conclust import _words
 from conclust._arrays import FloatArray, IntArray
 from conclust._kernels import colouring
 from conclust._kernels.disjoint_set import components, keep_consistent
 from conclust._kernels.paths import shortest_paths
+from conclust._pairs import Graph, graph_of
 from conclust.constraints._components import must_link_components
 
 if TYPE_CHECKING:
@@ -23,8 +25,6 @@ BUDGET = 2_000_000
 # The hitting-set search of `repair` walks one path per contradiction in every round; above this
 # many it would be slower than it is worth, and the greedy orders decide alone.
 MAX_EXPLAINED = 5_000
-
-N_NAMED = 12  # samples named in one sentence
 
 
 @dataclass(frozen=True)
@@ -76,14 +76,6 @@ def find_conflicts(constraints: "Constraints", n_clusters: int | None = None) ->
 # ---------------------------------------------------------------------- contradictions
 
 
-class _Links(NamedTuple):
-    """The must-link graph: CSR over samples, entries numbered by statement."""
-
-    indptr: IntArray
-    indices: IntArray
-    statement: IntArray
-
-
 def contradictions(constraints: "Constraints", component: IntArray) -> list[Conflict]:
     """Explain every cannot-link inside a must-link component by a shortest must-link path."""
     is_inside = component[constraints.cannot_link]
@@ -109,7 +101,7 @@ def contradictions(constraints: "Constraints", component: IntArray) -> list[Conf
             np.append(path, by).astype(np.int64),
             constraints,
             None,
-            _contradiction_sentence(constraints, pair, path),
+            _words.joined_yet_apart(_walk(constraints, int(pair[0]), path)),
         )
         for pair, by, path in zip(pairs, statements, paths, strict=True)
     ]
@@ -122,32 +114,19 @@ def _neighbours_in_component(members: IntArray, component: IntArray) -> IntArray
     return np.column_stack([members[:-1][same], members[1:][same]])
 
 
-def _contradiction_sentence(constraints: "Constraints", pair: IntArray, path: IntArray) -> str:
-    a, b = (constraints.name(int(s)) for s in pair)
-    if len(path) == 1:
-        return f"{a} and {b} are both must-linked and cannot-linked."
-    walk = _walk(constraints, int(pair[0]), path)
-    return (
-        f"{a} and {b} may not share a cluster, yet must-links join them: "
-        f"{_shortened([constraints.name(s) for s in walk], ' – ')}."
-    )
-
-
-def _walk(constraints: "Constraints", start: int, path: IntArray) -> list[int]:
-    """The samples along a path of must-link statements."""
+def _walk(constraints: "Constraints", start: int, path: IntArray) -> list[str]:
+    """The names of the samples along a path of must-link statements."""
     walk = [start]
     for i in path:
         a, b = constraints[int(i)].samples
         walk.append(b if a == walk[-1] else a)
-    return walk
+    return [constraints.name(s) for s in walk]
 
 
-def _must_link_graph(constraints: "Constraints") -> _Links:
-    statement = np.flatnonzero(constraints.kinds == "must-link")
-    links = constraints.must_link
-    n = int(constraints.samples[-1]) + 1
-    indptr, indices, entry = csr(links, n)
-    return _Links(indptr, indices, statement[entry])
+def _must_link_graph(constraints: "Constraints") -> Graph:
+    """The must-links as a graph over samples, its links numbered by statement."""
+    graph = graph_of(constraints.must_link, int(constraints.samples[-1]) + 1, sort=True)
+    return graph._replace(link=np.flatnonzero(constraints.kinds == "must-link")[graph.link])
 
 
 def _must_link_paths(constraints: "Constraints", pairs: IntArray) -> list[IntArray]:
@@ -163,16 +142,6 @@ def _must_link_paths(constraints: "Constraints", pairs: IntArray) -> list[IntArr
         paths += [edges[indptr[q] : indptr[q + 1]].copy() for q in range(done)]
         # A path has at most n edges, so with room for n at least one query is answered.
     return paths
-
-
-def csr(pairs: IntArray, n: int) -> tuple[IntArray, IntArray, IntArray]:
-    """Both directions of `pairs` as CSR with sorted rows: indptr, indices, pair of each entry."""
-    source = np.concatenate([pairs[:, 0], pairs[:, 1]])
-    target = np.concatenate([pairs[:, 1], pairs[:, 0]])
-    order = np.lexsort((target, source))
-    indptr = np.zeros(n + 1, dtype=np.int64)
-    np.cumsum(np.bincount(source, minlength=n), out=indptr[1:])
-    return indptr, target[order], order % max(len(pairs), 1)
 
 
 # ---------------------------------------------------------------------- too few clusters
@@ -209,8 +178,7 @@ def too_few_clusters(
                 graph.statement[[e]],
                 constraints,
                 1,
-                f"{' and '.join(constraints.name(int(s)) for s in graph.said[e])} may not share "
-                "a cluster, but n_clusters=1.",
+                _words.one_cluster([constraints.name(int(s)) for s in graph.said[e]]),
             )
             for e in range(len(graph.ends))
         ]
@@ -249,7 +217,7 @@ def _connected_cores(graph: _ApartGraph, n_clusters: int) -> list[_ApartGraph]:
         return []
     vertices, ends = np.unique(graph.ends, return_inverse=True)
     ends = ends.reshape(-1, 2)
-    indptr, indices, _ = csr(ends, len(vertices))
+    indptr, indices, _ = graph_of(ends, len(vertices), sort=True)
     alive = np.ones(len(vertices), dtype=np.bool_)
     colouring.core(indptr, indices, n_clusters, alive)
     inside = np.flatnonzero(alive[ends].all(axis=1))
@@ -265,7 +233,7 @@ def _uncolourable_part(graph: _ApartGraph, n_clusters: int) -> IntArray | None:
     """Edges of a small part of a connected core that needs more colours, or None."""
     vertices, ends = np.unique(graph.ends, return_inverse=True)
     ends = ends.reshape(-1, 2)
-    indptr, indices, entry = csr(ends, len(vertices))
+    indptr, indices, entry = graph_of(ends, len(vertices), sort=True)
     alive = np.ones(len(vertices), dtype=np.bool_)
     if n_clusters == 2:
         cycle = np.empty(len(vertices), dtype=np.int64)
@@ -316,14 +284,13 @@ def _edges_along(cycle: IntArray, indptr: IntArray, indices: IntArray, entry: In
 def _group_conflict(
     constraints: "Constraints", i: int, members: IntArray, n_clusters: int
 ) -> Conflict:
-    names = _shortened([constraints.name(int(s)) for s in members[: N_NAMED + 1]], ", ")
+    names = [constraints.name(int(s)) for s in members[: _words.N_NAMED + 1]]
     return Conflict(
         "too few clusters",
         np.array([i], dtype=np.int64),
         constraints,
         n_clusters,
-        f"{len(members)} samples of one group must all be apart, but n_clusters={n_clusters}: "
-        f"{names}.",
+        _words.crowded_group(len(members), names, n_clusters),
     )
 
 
@@ -345,25 +312,9 @@ def _crowd_conflict(
     index = np.unique(np.concatenate([graph.statement[edges], *paths]).astype(np.int64))
     first = named[np.append(True, ~joins)]
     names = dict(zip(component[first].tolist(), map(constraints.name, first.tolist()), strict=True))
-    n = len(crowd)
-    if len(edges) == n * (n - 1) // 2:
-        listed = _shortened([names[c] for c in crowd.tolist()], ", ")
-        reason = (
-            f"{n} samples (or must-linked groups) must all be apart from each other, but "
-            f"n_clusters={n_clusters}: {listed}."
-        )
-    elif n_clusters == 2:
-        listed = _shortened([names[c] for c in _around(graph.ends[edges])], " – ")
-        reason = (
-            f"A ring of {n} cannot-links, an odd number, cannot be kept with n_clusters=2: "
-            f"{listed}."
-        )
-    else:
-        listed = _shortened([names[c] for c in crowd.tolist()], ", ")
-        reason = (
-            f"{n} samples (or must-linked groups) with {len(edges)} cannot-links among them need "
-            f"more than n_clusters={n_clusters} clusters: {listed}."
-        )
+    ring = n_clusters == 2 and len(crowd) > 3
+    listed = [names[c] for c in (_around(graph.ends[edges]) if ring else crowd.tolist())]
+    reason = _words.crowd(listed, len(edges), n_clusters)
     return Conflict("too few clusters", index, constraints, n_clusters, reason)
 
 
@@ -371,13 +322,6 @@ def _around(ring: IntArray) -> list[int]:
     """The vertices of a cycle whose edges are given in cyclic order."""
     edges = [set(e) for e in ring.tolist()]
     return [next(iter(edges[i - 1] & edges[i])) for i in range(len(edges))]
-
-
-def _shortened(names: Sequence[str], separator: str) -> str:
-    if len(names) <= N_NAMED:
-        return separator.join(names)
-    half = N_NAMED // 2
-    return separator.join([*names[:half], "…", *names[-half:]])
 
 
 # ---------------------------------------------------------------------- dropping

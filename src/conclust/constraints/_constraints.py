@@ -8,14 +8,34 @@ from typing import TYPE_CHECKING, Any, NamedTuple, overload
 import numpy as np
 import numpy.typing as npt
 
-from conclust._pairs import SignedPairs
-from conclust.constraints import _files
+from conclust._arrays import FloatArray, IntArray
+from conclust._pairs import SignedPairs, violated
 from conclust.constraints._closure import Closure, close
 from conclust.constraints._components import PAIR_LIMIT, check_group_pairs
 from conclust.constraints._conflicts import Conflict, find_conflicts, hitting_set
 from conclust.constraints._hierarchy import as_hierarchy, informative_triplets
 from conclust.constraints._html import constraints_html
+from conclust.constraints._kinds import (
+    APART,
+    CANNOT_LINK,
+    KIND_NAMES,
+    MUST_LINK,
+    NAME_OF_KIND,
+    RELATIVE,
+    as_positions,
+    as_weights,
+    check_n_samples,
+    codes_of,
+    frozen,
+    join_texts,
+    members_by_code,
+    merge_duplicates,
+    packed,
+    same_arrays,
+    three_columns,
+)
 from conclust.constraints._matrix import pairs_of_matrix
+from conclust.constraints._reading import read_table, table_from_frame
 from conclust.constraints._relative import (
     MAX_LISTED,
     forces,
@@ -24,23 +44,8 @@ from conclust.constraints._relative import (
     satisfied_by_tree,
 )
 from conclust.constraints._report import ConstraintReport
-from conclust.constraints._rows import FloatArray, IntArray, as_positions, as_weights
-from conclust.constraints._table import (
-    APART,
-    CANNOT_LINK,
-    KIND_NAMES,
-    MUST_LINK,
-    NAME_OF_KIND,
-    RELATIVE,
-    check_n_samples,
-    codes_of,
-    frozen,
-    join_texts,
-    members_by_code,
-    merge_duplicates,
-    same_arrays,
-    three_columns,
-)
+from conclust.constraints._resolving import resolve
+from conclust.constraints._writing import to_frame, write
 from conclust.exceptions import InvalidConstraintsError
 
 if TYPE_CHECKING:
@@ -177,11 +182,14 @@ class Constraints:
                 name: join_texts(column, first, run) for name, column in (provenance or {}).items()
             }
             kind, rows = kind[first], rows[first]
+        if members is None:
+            members = np.empty(0, np.int64)
+        rows, members = packed(kind, rows, members)
         values = {
             "_kind": frozen(kind),
             "_rows": frozen(rows),
             "_weight": frozen(weight),
-            "_members": frozen(members if members is not None else np.empty(0, np.int64)),
+            "_members": frozen(members),
             "n_samples": n_samples,
             "ids": None if ids is None else frozen(ids),
             "provenance": MappingProxyType({k: frozen(v) for k, v in (provenance or {}).items()}),
@@ -303,9 +311,7 @@ class Constraints:
             ]
         )
         kind = np.repeat(np.array([CANNOT_LINK, APART], np.int8), [len(pair), group.sum()])
-        return cls._made(
-            kind, rows, np.ones(len(kind)), members=members, n_samples=n_samples
-        )._packed()
+        return cls._made(kind, rows, np.ones(len(kind)), members=members, n_samples=n_samples)
 
     @classmethod
     def from_matrix(cls, S: Any) -> "Constraints":
@@ -367,10 +373,14 @@ class Constraints:
         True
         """
         read = as_hierarchy(tree, ids)
-        made = cls(relative=informative_triplets(read), n_samples=read.n_samples)
-        if ids is not None:
-            object.__setattr__(made, "ids", frozen(np.asarray(ids)))
-        return made
+        triplets = informative_triplets(read)
+        return cls._made(
+            np.full(len(triplets), RELATIVE, np.int8),
+            triplets,
+            np.ones(len(triplets)),
+            n_samples=read.n_samples,
+            ids=None if ids is None else np.asarray(ids),
+        )
 
     @classmethod
     def from_frame(cls, frame: "pd.DataFrame", ids: Any = None) -> "Constraints":
@@ -388,33 +398,7 @@ class Constraints:
         -------
         Constraints
         """
-        return cls._from_table(_files.table_from_frame(frame), ids)
-
-    @classmethod
-    def _from_table(cls, table: "_files.Table", ids: Any) -> "Constraints":
-        parsed = _files.parse(table, ids)
-        kind, rows, weight = parsed.kind, parsed.rows, parsed.weight
-        says_something = (kind != RELATIVE) | (rows[:, 0] != rows[:, 1])
-        groups, members = parsed.groups, np.empty(0, np.int64)
-        provenance = {name: v[says_something] for name, v in parsed.provenance.items()}
-        kind, rows, weight = kind[says_something], rows[says_something], weight[says_something]
-        if groups:
-            members = np.concatenate(groups)
-            stops = np.cumsum([len(g) for g in groups])
-            starts = stops - [len(g) for g in groups]
-            kind = np.append(kind, np.full(len(groups), APART, np.int8))
-            rows = np.concatenate([rows, three_columns(np.column_stack([starts, stops]))])
-            weight = np.append(weight, parsed.group_weight)
-        return cls._made(
-            kind,
-            rows,
-            weight,
-            members=members,
-            n_samples=parsed.n_samples,
-            ids=parsed.ids,
-            provenance=provenance,
-            skipped=parsed.skipped,
-        )
+        return cls._made(**resolve(table_from_frame(frame), ids)._asdict())
 
     # ------------------------------------------------------------------ parts and sizes
 
@@ -531,7 +515,7 @@ class Constraints:
             return self._statement(range(len(self))[index])
         return self._take(np.arange(len(self))[index])
 
-    def _take(self, index: IntArray, dropped: "Constraints | None" = None) -> "Constraints":
+    def _take(self, index: IntArray, **more: Any) -> "Constraints":
         return Constraints._made(
             self._kind[index],
             self._rows[index],
@@ -540,22 +524,8 @@ class Constraints:
             n_samples=self.n_samples,
             ids=self.ids,
             provenance={name: v[index] for name, v in self.provenance.items()},
-            dropped=dropped,
-        )._packed()
-
-    def _packed(self) -> "Constraints":
-        """Leave out members that no group holds any more."""
-        group = np.flatnonzero(self._kind == APART)
-        sizes = (self._rows[group, 1] - self._rows[group, 0]) if len(group) else np.empty(0, int)
-        if sizes.sum() == len(self._members):
-            return self
-        rows = self._rows.copy()
-        stops = np.cumsum(sizes)
-        rows[group, 0], rows[group, 1] = stops - sizes, stops
-        members = np.concatenate([self._members[:0], *self.apart])
-        object.__setattr__(self, "_rows", frozen(rows))
-        object.__setattr__(self, "_members", frozen(members))
-        return self
+            **more,
+        )
 
     # ------------------------------------------------------------------ what methods work on
 
@@ -816,9 +786,8 @@ class Constraints:
     def _split(self, drop: IntArray) -> "Constraints":
         gone = np.zeros(len(self), dtype=bool)
         gone[drop] = True
-        kept = self._take(np.flatnonzero(~gone), dropped=self._take(np.flatnonzero(gone)))
-        object.__setattr__(kept, "skipped", self.skipped)
-        return kept
+        dropped = self._take(np.flatnonzero(gone))
+        return self._take(np.flatnonzero(~gone), dropped=dropped, skipped=self.skipped)
 
     def satisfied(self, labels: Any) -> npt.NDArray[np.bool_]:
         """Which statements a clustering keeps, in the order given.
@@ -835,12 +804,9 @@ class Constraints:
         """
         labels = self._check_labels(labels)
         kept = np.empty(len(self), dtype=bool)
-        ml, cl = self._kind == MUST_LINK, self._kind == CANNOT_LINK
+        pair = np.abs(self._kind) == 1
         rel, group = self._kind == RELATIVE, np.flatnonzero(self._kind == APART)
-        a, b = labels[self._rows[ml, 0]], labels[self._rows[ml, 1]]
-        kept[ml] = a == b
-        a, b = labels[self._rows[cl, 0]], labels[self._rows[cl, 1]]
-        kept[cl] = a != b
+        kept[pair] = ~violated(labels, self._rows[pair, :2], self._kind[pair])
         a, b, c = (labels[self._rows[rel, i]] for i in range(3))
         kept[rel] = ((a != c) & (b != c)) | ((a == c) & (b == c))
         for i in group:
@@ -892,7 +858,7 @@ class Constraints:
         DataFrame
             Groups of mutually apart samples are written out as pairs.
         """
-        return _files.to_frame(self, ids)
+        return to_frame(self, ids)
 
     def write(self, path: str | Path, ids: Any = None) -> None:
         """Write a file that :func:`read_constraints` reads back, atomically.
@@ -904,7 +870,7 @@ class Constraints:
         ids : array-like of shape (n_samples,), default=None
             Names to write instead of positions; by default those the set was read with.
         """
-        _files.write(self, Path(path), ids)
+        write(self, Path(path), ids)
 
     def __repr__(self) -> str:
         counts = [
@@ -969,7 +935,7 @@ def read_constraints(path: str | Path, ids: Any = None) -> Constraints:
     >>> read_constraints(path, ids=["ann", "bob", "cid"])
     Constraints(1 must-link, 1 cannot-link; 3 samples)
     """
-    return Constraints._from_table(_files.read_table(Path(path)), ids)
+    return Constraints._made(**resolve(read_table(Path(path)), ids)._asdict())
 
 
 def _column(constraints: Constraints, name: str) -> npt.NDArray[Any]:

@@ -7,9 +7,9 @@ from typing import Any, NamedTuple
 import numpy as np
 import numpy.typing as npt
 
-from conclust.constraints._files import position_reader
-from conclust.constraints._rows import N_SHOWN, IntArray
-from conclust.constraints._table import codes_of
+from conclust._arrays import IntArray
+from conclust.constraints._kinds import N_SHOWN, codes_of
+from conclust.constraints._resolving import position_reader
 from conclust.exceptions import InvalidConstraintsError
 
 SHAPES = (

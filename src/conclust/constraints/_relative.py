@@ -16,6 +16,7 @@ from conclust._arrays import IntArray
 from conclust._kernels import build as kernel
 from conclust._kernels._short import short
 from conclust._kernels.triplet_cuts import keep_by_cuts
+from conclust._words import claim, no_hierarchy
 from conclust.constraints._conflicts import repair
 from conclust.exceptions import InconsistentConstraintsError
 
@@ -31,8 +32,6 @@ MAX_BY_WEIGHT = 100
 
 # Of a tree, as far as that decides whether BUILD is worth compiling.
 LEVELS = 10
-
-N_SAID = 8  # triplets written out in one sentence
 
 
 def one_tree(triplets: IntArray, n: int) -> tuple[IntArray | None, IntArray]:
@@ -223,18 +222,8 @@ def _opposed(constraints: "Constraints", statement: IntArray) -> list[IntArray]:
 
 
 def _sentence(constraints: "Constraints", index: IntArray) -> str:
-    name = constraints.name
-    parts = []
-    for statement in (constraints[int(i)] for i in index):
-        names = [name(s) for s in statement.samples]
-        if statement.kind == "must-link":
-            parts.append(f"{names[0]} and {names[1]} belong together")
-        elif statement.kind == "cannot-link":
-            parts.append(f"{names[0]} and {names[1]} may not share a cluster")
-        else:
-            parts.append(f"{names[0]} and {names[1]} are closer to each other than to {names[2]}")
-    more = f"; and {len(parts) - N_SAID} more" if len(parts) > N_SAID else ""
-    return f"No hierarchy keeps all of these: {'; '.join(parts[:N_SAID])}{more}."
+    said = (constraints[int(i)] for i in index)
+    return no_hierarchy([claim(s.kind, [constraints.name(i) for i in s.samples]) for s in said])
 
 
 def repair_all(constraints: "Constraints") -> IntArray:
@@ -283,8 +272,22 @@ def _skipped(numbered: _Numbered, order: IntArray, run: int) -> IntArray:
         rows = np.ascontiguousarray(numbered.logic.triplets[order])
         kernel.keep_consistent_triplets(rows, numbered.logic.n, run, kept)
         return np.sort(order[~kept])
-    taken, skipped, at = order[:0], [], 0
-    while at < len(order):  # as in the kernel, with must-links contracted in each trial
+    taken, left = _taken_in_order(numbered, order[:0], order, run)
+    # A triplet that enlarges a group can end a contradiction with one before it: ask again.
+    while len(left):
+        taken, still = _taken_in_order(numbered, taken, left, 1)
+        if len(still) == len(left):
+            break
+        left = still
+    return left
+
+
+def _taken_in_order(
+    numbered: _Numbered, taken: IntArray, order: IntArray, run: int
+) -> tuple[IntArray, IntArray]:
+    """Add statements that fit those taken, as the kernel does, with must-links contracted."""
+    skipped, at = [], 0
+    while at < len(order):
         run = min(run, len(order) - at)
         trial = np.concatenate([taken, order[at : at + run]])
         if numbered.agrees(trial):
@@ -294,7 +297,7 @@ def _skipped(numbered: _Numbered, order: IntArray, run: int) -> IntArray:
             at += 1
         else:
             run //= 2
-    return np.array(skipped, dtype=np.int64)
+    return taken, np.array(skipped, dtype=np.int64)
 
 
 def forces(constraints: "Constraints", a: int, b: int, c: int) -> bool:

@@ -9,7 +9,7 @@ from sklearn.utils import check_random_state, column_or_1d
 from conclust._arrays import IntArray
 from conclust._pairs import distinct_numbers, pair_of, until_distinct
 from conclust.constraints._constraints import Constraints
-from conclust.constraints._table import CANNOT_LINK, MUST_LINK, RELATIVE
+from conclust.constraints._kinds import CANNOT_LINK, MUST_LINK, RELATIVE
 
 
 def sample_constraints(

@@ -81,8 +81,7 @@ class Boosting(NamedTuple):
 def links_of(constraints: Constraints) -> Links:
     """Split the pairs by kind; their weights stand for S⁺ and S⁻."""
     signed = constraints.pairs()
-    rows, position = np.unique(signed.pairs, return_inverse=True)
-    position = position.reshape(-1, 2)
+    rows, position = signed.named()
     must = signed.sign > 0
     return Links(rows, position[must], position[~must], signed.weight[must], signed.weight[~must])
 

@@ -22,7 +22,6 @@ from conclust.ensemble._judges import JudgedMixin, Judges
 from conclust.ensemble._members import (
     Member,
     by_statement,
-    kept_signs,
     statements_with,
     usable,
 )
@@ -137,7 +136,7 @@ def boost(
         member = cluster(log_weights, t)
         error, alpha, share = 0.5, 1.0, 1.0
         if len(pairs.pairs):
-            kept = kept_signs(member.labels, pairs.pairs, pairs.sign)
+            kept = np.where(pairs.violated(member.labels), -1.0, 1.0)
             share = float((kept > 0).mean())
             error = weighted_error(np.exp(log_weights), kept)
             alpha = max(importance(error), 0.0)

@@ -9,11 +9,12 @@ from sklearn.utils.validation import check_is_fitted
 
 from conclust._arrays import Matrix
 from conclust._lloyd.start import Centred
+from conclust._pairs import violated
 from conclust._placement.links import link_rows
 from conclust._sklearn import scaled_tolerance
 from conclust.cluster import pckmeans, price_by_leads
 from conclust.constraints import Constraints
-from conclust.ensemble._members import CodesMixin, Member, by_statement, kept_signs
+from conclust.ensemble._members import CodesMixin, Member, by_statement
 
 # Judges hear this share of the statements; on the others they are impartial.
 SHARE = 0.75
@@ -26,7 +27,11 @@ TOL = 1e-4
 def draw_heard(
     n_judges: int, n_statements: int, share: float, random_state: np.random.RandomState
 ) -> npt.NDArray[np.bool_]:
-    """Which statements each judge is told, (n_judges, n_statements)."""
+    """Which statements each judge is told, (n_judges, n_statements).
+
+    Drawn one by one, not in units that imply each other: what follows from the statements a judge
+    was told is evidence about the others, and doubt is what is asked for.
+    """
     return random_state.uniform(size=(n_judges, n_statements)) < share
 
 
@@ -59,13 +64,13 @@ class Judges:
     ) -> "Judges":
         """Take what is needed from the data of a fit and its last members."""
         given = constraints.pairs()
-        named, pairs = np.unique(given.pairs, return_inverse=True)
+        named, pairs = given.named()
         return cls(
             X=data.X[named],
             weight=np.ones(len(named), data.X.dtype)
             if sample_weight is None
             else sample_weight[named],
-            pairs=pairs.reshape(-1, 2),
+            pairs=pairs,
             sign=given.sign,
             price=given.weight,
             statement=given.statement,
@@ -94,7 +99,7 @@ class Judges:
                 tol=tol,
                 n_threads=1,
             )
-            broken += kept_signs(judge.labels, self.pairs, self.sign) < 0
+            broken += violated(judge.labels, self.pairs, self.sign)
         return by_statement(broken / N_JUDGES, self.statement, self.n_statements)
 
     def _told(self, heard: npt.NDArray[np.bool_]) -> Constraints:

@@ -145,12 +145,6 @@ def statements_with(
     return frame
 
 
-def kept_signs(labels: np.ndarray, pairs: np.ndarray, sign: np.ndarray) -> np.ndarray:
-    """Return y K(i, j) of each pair: +1 where the labels keep it, -1 where they break it."""
-    same = np.where(labels[pairs[:, 0]] == labels[pairs[:, 1]], 1.0, -1.0)
-    return same * sign
-
-
 def by_statement(values: np.ndarray, statement: np.ndarray, n_statements: int) -> np.ndarray:
     """Mean over the pairs of each statement; 0 for statements without pairs."""
     total = np.bincount(statement, weights=values, minlength=n_statements)

@@ -18,7 +18,6 @@ from conclust.constraints import Constraints
 from conclust.ensemble._judges import JudgedMixin, Judges
 from conclust.ensemble._members import (
     Member,
-    kept_signs,
 )
 
 
@@ -227,7 +226,7 @@ class ConstrainedKMeansEnsemble(JudgedMixin):
             parallel = Parallel(n_jobs=self.n_jobs, prefer="threads", return_as="generator")
             for member in parallel(work):
                 members.append(member)
-                kept = kept_signs(member.labels, pairs.pairs, pairs.sign) > 0
+                kept = ~pairs.violated(member.labels)
                 rounds.note(float(kept.mean()) if len(kept) else 1.0, member.n_iter)
         self._combine(members, constraints, final_seed)
         self.history_ = rounds.history

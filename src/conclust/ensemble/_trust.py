@@ -10,13 +10,14 @@ from joblib import Parallel, delayed
 from sklearn.utils import check_random_state
 
 from conclust._declare import PAIRS, Named, Takes
+from conclust._folds import AS_GOOD, left_open
 from conclust._lloyd.best import best_of_starts, n_starts, warn_if_degenerate
 from conclust._lloyd.start import Centred, centred, start_centers
 from conclust._placement.links import link_rows
 from conclust._progress import Rounds, progress
 from conclust._sklearn import Interval, StrOptions, fit_context, scaled_tolerance
 from conclust._validation import check_inputs, weights_of_rows
-from conclust.cluster import AS_GOOD, MULTIPLES, pckmeans, price_by_leads
+from conclust.cluster import MULTIPLES, pckmeans, price_by_leads
 from conclust.constraints import Constraints
 from conclust.ensemble._judges import SHARE, TOL, draw_heard
 from conclust.ensemble._members import CodesMixin, Member
@@ -269,7 +270,8 @@ class TrustEnsemble(CodesMixin):
                 prices = [lowest * multiple for multiple in MULTIPLES]
                 heard = draw_heard(self.n_judges, len(known), self.share, random_state)
                 verdicts = [cluster(heard, trust, price)[1] for price in prices]
-                chosen = choose(verdicts, heard, known.weight)
+                asked = np.array([left_open(known, told) for told in heard])
+                chosen = choose(verdicts, asked, known.weight)
                 self.penalty_, trust = prices[chosen], verdicts[chosen].mean(axis=0)
                 doubt = 1 - verdicts[0].mean(axis=0)
             share = 1 - UNHEARD_BY_MEMBERS * (1 - self.share)
@@ -285,23 +287,26 @@ class TrustEnsemble(CodesMixin):
 
 
 def choose(
-    verdicts: list[npt.NDArray[np.bool_]], heard: npt.NDArray[np.bool_], weight: np.ndarray
+    verdicts: list[npt.NDArray[np.bool_]], asked: npt.NDArray[np.bool_], weight: np.ndarray
 ) -> int:
-    """Choose the first (lowest) price whose judges keep as much unheard weight as any's.
+    """Choose the first (lowest) price whose judges keep as much of the asked weight as any's.
 
     Parameters
     ----------
     verdicts : list of ndarray of shape (n_judges, n_statements)
         For each price, which statements its judges keep.
-    heard : ndarray of shape (n_judges, n_statements)
-        What they were told.
+    asked : ndarray of shape (n_judges, n_statements)
+        What they were not told and what they were told leaves open.
     weight : ndarray of shape (n_statements,)
 
     Returns
     -------
     int
+        The middle one where nothing was asked.
     """
-    kept = np.array([((verdict & ~heard) @ weight).sum() for verdict in verdicts])
+    if not asked.any():
+        return len(verdicts) // 2
+    kept = np.array([((verdict & asked) @ weight).sum() for verdict in verdicts])
     return int(np.argmax(kept >= kept.max() * (1 - AS_GOOD)))
 
 

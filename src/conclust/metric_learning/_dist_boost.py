@@ -13,6 +13,7 @@ from sklearn.utils.validation import check_is_fitted
 
 from conclust._declare import PAIRS, Takes
 from conclust._lloyd.start import init_centers
+from conclust._pairs import named_rows
 from conclust._placement.hard import Outcome, place
 from conclust._placement.units import Units, units_of
 from conclust._progress import Rounds, progress
@@ -189,9 +190,9 @@ def similarity_of_pairs(
     X: np.ndarray, mixture: Mixture, covariance_type: str, pairs: np.ndarray
 ) -> np.ndarray:
     """h̃ of pairs of rows of X."""
-    rows, place = np.unique(pairs, return_inverse=True)
+    rows, place = named_rows(pairs)
     component, probability = beliefs_of(X[rows], mixture, covariance_type)
-    first, second = place.reshape(-1, 2).T
+    first, second = place.T
     return similarity(
         Beliefs(component[first], probability[first]),
         Beliefs(component[second], probability[second]),

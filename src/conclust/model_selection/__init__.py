@@ -1,6 +1,30 @@
-"""Choose a method without labels: hold out statements, not rows."""
+"""Choose a method, its settings, a number of clusters without labels: hold out statements."""
 
-from conclust.model_selection._search import OnConstraints, constraint_satisfaction_scorer
+from conclust.model_selection._choose import (
+    Choice,
+    HeldOut,
+    KCurve,
+    KPoint,
+    choose_method,
+    choose_n_clusters,
+    fewer_rows,
+    folds,
+    held_out_score,
+)
+from conclust.model_selection._search import ConstraintSearchCV, constraint_satisfaction_scorer
 from conclust.model_selection._split import ConstraintKFold
 
-__all__ = ["ConstraintKFold", "OnConstraints", "constraint_satisfaction_scorer"]
+__all__ = [
+    "Choice",
+    "ConstraintKFold",
+    "ConstraintSearchCV",
+    "HeldOut",
+    "KCurve",
+    "KPoint",
+    "choose_method",
+    "choose_n_clusters",
+    "constraint_satisfaction_scorer",
+    "fewer_rows",
+    "folds",
+    "held_out_score",
+]

@@ -7,8 +7,8 @@ import numpy as np
 from sklearn.utils import check_random_state
 
 from conclust._arrays import IntArray
-from conclust._kernels.disjoint_set import components
-from conclust.constraints import Constraints, must_link_components
+from conclust._folds import deal, units
+from conclust.constraints import Constraints
 
 
 class ConstraintKFold:
@@ -62,60 +62,21 @@ class ConstraintKFold:
         if not isinstance(constraints, Constraints):
             raise TypeError(
                 "ConstraintKFold splits statements, not rows: pass a Constraints, got "
-                f"{type(constraints).__name__}. With GridSearchCV wrap the estimator in "
-                "OnConstraints(estimator, X) and fit the search on the constraints."
+                f"{type(constraints).__name__}. To search settings by held-out "
+                "statements use ConstraintSearchCV(estimator, param_grid).fit(X, constraints=...)."
             )
         unit = units(constraints)
-        sizes = np.bincount(unit)
-        if len(sizes) < self.n_splits:
+        n_units = int(unit.max(initial=-1)) + 1
+        if n_units < self.n_splits:
             raise ValueError(
                 f"n_splits={self.n_splits}, but the {len(constraints)} statements form only "
-                f"{len(sizes)} units that do not imply each other; use fewer splits."
+                f"{n_units} units that do not imply each other; use fewer splits."
             )
-        order = np.arange(len(sizes))
-        if self.shuffle:
-            order = check_random_state(self.random_state).permutation(len(sizes))
-        order = order[np.argsort(-sizes[order], kind="stable")]
-        fold_of_unit = np.empty(len(sizes), dtype=np.int64)
-        filled = np.zeros(self.n_splits, dtype=np.int64)
-        for u in order:
-            smallest = int(np.argmin(filled))
-            fold_of_unit[u] = smallest
-            filled[smallest] += sizes[u]
-        fold = fold_of_unit[unit]
+        rng = check_random_state(self.random_state) if self.shuffle else None
+        fold = deal(unit, self.n_splits, rng)
         for k in range(self.n_splits):
             yield np.flatnonzero(fold != k), np.flatnonzero(fold == k)
 
     def get_n_splits(self, constraints: Any = None, y: Any = None, groups: Any = None) -> int:
         """The number of folds."""
         return self.n_splits
-
-
-def units(constraints: Constraints) -> IntArray:
-    """Number statements so that those which may imply each other share a number."""
-    component, n_components = must_link_components(constraints)
-    kinds = constraints.kinds
-    n = len(constraints)
-    # Vertices: statements, then one per component, then one per pair of components seen.
-    edges = [np.column_stack([_at(kinds, "must-link"), n + component[constraints.must_link[:, 0]]])]
-    pairs = constraints.pairs()
-    apart = pairs.sign < 0
-    ends = np.sort(component[pairs.pairs[apart]], axis=1)
-    statement = pairs.statement[apart]
-    inside = ends[:, 0] == ends[:, 1]
-    edges.append(np.column_stack([statement[inside], n + ends[inside, 0]]))
-    _, pair = np.unique(ends[~inside], axis=0, return_inverse=True)
-    offset = n + n_components
-    edges.append(np.column_stack([statement[~inside], offset + pair.ravel()]))
-    offset += int(pair.max(initial=-1)) + 1
-    triplets = np.sort(component[constraints.relative], axis=1)
-    _, triplet = np.unique(triplets, axis=0, return_inverse=True)
-    edges.append(np.column_stack([_at(kinds, "relative"), offset + triplet.ravel()]))
-    offset += int(triplet.max(initial=-1)) + 1
-    unit = np.empty(offset, dtype=np.int64)
-    components(np.concatenate(edges), offset, unit)
-    return np.unique(unit[:n], return_inverse=True)[1].ravel()
-
-
-def _at(kinds: Any, kind: str) -> IntArray:
-    return np.flatnonzero(kinds == kind)

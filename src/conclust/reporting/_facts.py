@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any, TypedDict, Unpack
 import numpy as np
 
 from conclust._progress import curve_of
+from conclust._words import note
 from conclust.constraints import ConstraintReport, Constraints
 from conclust.reporting._map import Map, draw
 from conclust.reporting._profiles import profiles
@@ -177,17 +178,13 @@ def _ranked(
         # Most statements share one value; only those above it say something.
         stands_out = np.flatnonzero(values > STANDS_OUT * np.median(values))
         order = stands_out[np.argsort(-values[stands_out], kind="stable")][:N_PRIORITIES]
-        return [(_sentence(constraints, i), float(values[i]), bool(kept[i])) for i in order], title
+        return [(_note(constraints, i), float(values[i]), bool(kept[i])) for i in order], title
     return [], ""
 
 
-def _sentence(constraints: Constraints, i: Any) -> str:
+def _note(constraints: Constraints, i: Any) -> str:
     statement = constraints[int(i)]
-    names = [constraints.name(s) for s in statement.samples[:6]]
-    if statement.kind == "relative":
-        return f"relative: {names[0]}, {names[1]} | {names[2]}"
-    more = ", …" if len(statement.samples) > 6 else ""
-    return f"{statement.kind}: {', '.join(names)}{more}"
+    return note(statement.kind, [constraints.name(s) for s in statement.samples])
 
 
 def _history(history: Sequence[Any]) -> Curve | None:

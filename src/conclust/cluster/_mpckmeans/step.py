@@ -7,6 +7,7 @@ import numpy.typing as npt
 import scipy.sparse as sp
 
 from conclust._arrays import FloatArray, Matrix
+from conclust._pairs import violated
 from conclust.cluster._mpckmeans.metrics import Diagonal, Full, Metrics, blocks
 from conclust.cluster._mpckmeans.problem import Problem
 
@@ -31,7 +32,7 @@ def terms_of(problem: Problem, labels: npt.NDArray[np.int32], centers: FloatArra
     links, kind = problem.links, problem.kind
     n_features = problem.X.shape[1]
     ends = labels[links.rows][links.pairs]
-    broken = (ends[:, 0] == ends[:, 1]) != (links.sign > 0)
+    broken = violated(labels[links.rows], links.pairs, links.sign)
     shared = problem.n_metrics == 1
     prior = problem.prior_mass * kind.plain(1, n_features)[0]
     terms = []
