@@ -44,11 +44,12 @@ class Rounds(Generic[RecordT]):
 
     def note_all(self, rounds: Sequence[Sequence[Any]]) -> None:
         """Keep the records of rounds that were run in one go and share the time it took."""
-        seconds = (time.perf_counter() - self._began) / max(len(rounds), 1)
-        for values in rounds:
-            record = self._record(*values, seconds) if self._is_timed else self._record(*values)
-            self.history.append(record)
-            if self._on_round is not None:
+        took = (time.perf_counter() - self._began) / max(len(rounds), 1)
+        last = (took,) if self._is_timed else ()
+        records = [self._record(*values, *last) for values in rounds]
+        self.history += records
+        if self._on_round is not None:
+            for record in records:
                 self._on_round(record)
         self._began = time.perf_counter()
 
