@@ -7,12 +7,10 @@ length: a kernel that Python calls gets `jit`, whatever only kernels call gets `
 import functools
 import importlib
 from collections.abc import Callable
-from typing import Any, TypeVar
-
-F = TypeVar("F", bound=Callable[..., Any])
+from typing import Any
 
 
-def jit(function: F) -> F:
+def jit(function: Callable[..., Any]) -> Any:
     """Compile on first call, cache on disk, release the GIL; degrade instead of failing.
 
     A read-only installation makes numba's ``cache=True`` raise while the module is imported, so
@@ -28,7 +26,7 @@ def jit(function: F) -> F:
         return numba.njit(**_OPTIONS)(function)
 
 
-def helper(function: F) -> F:
+def helper(function: Callable[..., Any]) -> Any:
     """Compile as a part of the kernels that call it; called from Python, it is the plain function.
 
     Without an entry for Python and a file of its own in the cache, a small function compiles in
@@ -72,12 +70,12 @@ def _numba() -> Any:
     return None if numba.config.DISABLE_JIT else numba
 
 
-def _plain(function: F) -> F:
-    function.py_func = function  # type: ignore[attr-defined]
+def _plain(function: Any) -> Any:
+    function.py_func = function
     return function
 
 
-def part(function: F) -> F:
+def part(function: Callable[..., Any]) -> Any:
     """Compile as a part of the kernels that call it; it cannot be called from Python.
 
     Without the two wrappers and a cache entry of its own a small function costs half the time to
