@@ -125,7 +125,7 @@ def test_moving_the_data_changes_nothing():
 def test_the_route_follows_the_shape():
     links = links_of(some_links())
     assert Projector(some_rows(), links.rows, 3).solver == "features"
-    wide = sp.random_array((3000, 5000), density=0.001, format="csr", rng=0)
+    wide = sp.csr_array(sp.random(3000, 5000, density=0.001, random_state=0))
     assert Projector(wide, links.rows, 3).solver == "samples"
     assert Projector(wide, np.arange(2000), 3).solver == "operator"
 
