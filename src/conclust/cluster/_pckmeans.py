@@ -177,10 +177,11 @@ class PCKMeans(CentersMixin):
     penalty : "auto" or float, default="auto"
         Price of breaking a statement of weight 1, in squared distances; statements of weight w
         cost w times as much. A number is used as it is. "auto" holds a quarter of the statements
-        out, four times, and takes the price under which most of them are kept: 1, 4 or 16 times
-        0.6 times what it costs the median row to move (the lead of its nearest centre over the
-        second nearest in plain k-means). Statements that predict each other become all but hard,
-        doubtful ones cheap to break. With fewer than 20 statements it is 4 times.
+        out, four times, and takes the price under which most of those are kept that do not follow
+        from the others: 1, 4 or 16 times 0.6 times what it costs the median row to move (the lead
+        of its nearest centre over the second nearest in plain k-means). Statements that predict
+        each other become all but hard, doubtful ones cheap to break. With fewer than 20 to count
+        it is 4 times.
 
     init : {"neighborhoods", "k-means++", "random"}, callable or array-like of shape \
             (n_clusters, n_features), default="neighborhoods"
