@@ -97,8 +97,13 @@ def as_constraints(constraints: Any, n_samples: int) -> Constraints:
 
 
 def weights_of_rows(sample_weight: Any, X: Any) -> Any:
-    """One weight per row of X in its dtype, 1 by default; negative weights are refused."""
-    return check_sample_weight(sample_weight, X, dtype=X.dtype, ensure_non_negative=True)
+    """One weight per row of X in its dtype, 1 by default; none is negative, some positive."""
+    weight = check_sample_weight(sample_weight, X, dtype=X.dtype, ensure_non_negative=True)
+    if not weight.any():
+        raise ValueError(
+            "sample_weight is 0 for every row; it must contain at least one non-zero number."
+        )
+    return weight
 
 
 def check_enough_rows(n_samples: int, n: int | None, argument: str = "n_clusters") -> None:

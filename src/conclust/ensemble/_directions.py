@@ -191,6 +191,8 @@ class Projector:
             self.data = CentredRows(X - mean.astype(X.dtype), None)
             self.constrained = CentredRows(X[rows].astype(np.float64) - mean, None)
         self.norms = np.sqrt(self.constrained.squared_norms())
+        # Rows that are all alike are this far from their mean, or less: it is rounded.
+        self.rounding = 16 * np.finfo(X.dtype).eps * float(np.linalg.norm(mean))
         if solver == "auto":
             if n_features <= SMALL_D:
                 solver = "features"
@@ -216,7 +218,8 @@ class Projector:
                 return Directions(np.empty(0), np.empty((len(start), 0)))
             values, vectors = solve_operator(self.constrained, T, self.n_components, start)
         # ‖X T Xᵀ‖ ≤ Σ |T_ij| ‖x_i‖ ‖x_j‖, whichever way it is decomposed.
-        positive = values > ZERO * float(self.norms @ (abs(T) @ self.norms))
+        bound = float(self.norms @ (abs(T) @ self.norms))
+        positive = values > ZERO * bound + self.rounding**2 * float(abs(T).sum())
         vectors = vectors[:, positive]
         largest = np.abs(vectors).argmax(axis=0)
         sign = np.sign(vectors[largest, np.arange(vectors.shape[1])])
