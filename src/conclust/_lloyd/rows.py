@@ -67,11 +67,12 @@ def open_rows(
     -------
     Rows
     """
-    opened = X.open_rows if hasattr(X, "open_rows") else lambda *a, **k: NearestCenters(X, *a, **k)
-    return opened(
-        int(n_clusters),
-        sample_weight=sample_weight,
-        linked=linked,
-        all_distances=all_distances,
-        n_threads=n_threads,
-    )
+    how: dict[str, Any] = {
+        "sample_weight": sample_weight,
+        "linked": linked,
+        "all_distances": all_distances,
+        "n_threads": n_threads,
+    }
+    if hasattr(X, "open_rows"):
+        return X.open_rows(int(n_clusters), **how)
+    return NearestCenters(X, int(n_clusters), **how)

@@ -265,7 +265,8 @@ class ConstrainedLloyd:
         means = self._rows.means(centers)
         step = (means - centers).ravel()
         shift = float(step @ step)
-        n_broken = count_broken(self._pairs, self._sign, self._placed) if len(self._pairs) else 0
+        pairs = self._pairs
+        n_broken = count_broken(pairs, self._sign, self._placed) if len(pairs) else 0
         rounds.note(assigned.inertia, assigned.n_changed, n_broken, shift)
         return means, shift
 
