@@ -5,7 +5,7 @@ import inspect
 import pkgutil
 from typing import Any
 
-from sklearn.base import BaseEstimator
+from sklearn.base import BaseEstimator, MetaEstimatorMixin
 
 import conclust
 
@@ -18,7 +18,8 @@ def all_estimators() -> list[tuple[str, Any]]:
     Returns
     -------
     list of (str, class)
-        Sorted by name; base classes, which have no `fit`, are left out.
+        Sorted by name; base classes, which have no `fit`, and searches over other estimators are
+        left out.
 
     Examples
     --------
@@ -40,6 +41,8 @@ def all_estimators() -> list[tuple[str, Any]]:
 
 def _takes_constraints(value: Any) -> bool:
     if not (inspect.isclass(value) and issubclass(value, BaseEstimator)):
+        return False
+    if issubclass(value, MetaEstimatorMixin):  # it takes what the estimator inside takes
         return False
     fit = getattr(value, "fit", None)
     return fit is not None and {"X", "constraints"} <= set(inspect.signature(fit).parameters)
