@@ -2,7 +2,7 @@
 
 import numpy as np
 
-from conclust._kernels._jit import helper, jit
+from conclust._kernels._jit import helper, inlined, jit
 from conclust._kernels.nearest import Factors, move_dense, sweep_dense
 from conclust._kernels.place_in_order import count_broken, place_pairs
 
@@ -106,7 +106,7 @@ def fingerprint(labels):
     return total
 
 
-@helper
+@inlined
 def _repeats(prints, last):
     """Whether the last labels were met before: nothing is drawn, so they come back for ever."""
     n = 0

@@ -15,7 +15,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from conclust._kernels._jit import helper, jit
+from conclust._kernels._jit import helper, inlined, jit
 
 # Rows per product, as in scikit-learn: a block and its product stay in cache.
 BLOCK = 256
@@ -227,7 +227,7 @@ def measure_csr(data, indices, indptr, centers, norms, start, stop, labels, out)
         out[row - start] = _distance_csr(data, indices, indptr, row, centers, norms, labels[row])
 
 
-@helper
+@inlined
 def _nearest_of_block(scores, norms, best, near):
     n_clusters, n_rows = scores.shape
     for i in range(n_rows):
@@ -241,7 +241,7 @@ def _nearest_of_block(scores, norms, best, near):
             near[i] = np.int32(cluster) if nearer else near[i]
 
 
-@helper
+@inlined
 def _two_nearest_of_block(scores, norms, best, near, next_best, next_near):
     n_clusters, n_rows = scores.shape
     for i in range(n_rows):
@@ -260,7 +260,7 @@ def _two_nearest_of_block(scores, norms, best, near, next_best, next_near):
             best[i] = score if nearer else best[i]
 
 
-@helper
+@inlined
 def _relabel(labels, near):
     n_changed = 0
     for i in range(labels.shape[0]):
@@ -269,7 +269,7 @@ def _relabel(labels, near):
     return n_changed
 
 
-@helper
+@inlined
 def _nearest(scores):
     label = 0
     for cluster in range(1, scores.shape[0]):
@@ -278,7 +278,7 @@ def _nearest(scores):
     return label
 
 
-@helper
+@inlined
 def _second_nearest(scores, nearest):
     label = nearest
     for cluster in range(scores.shape[0]):
@@ -287,7 +287,7 @@ def _second_nearest(scores, nearest):
     return label
 
 
-@helper
+@inlined
 def _count_changes(start, stop, placed, before, nearest):
     n_changed = 0
     for slot in range(start, stop):
@@ -295,7 +295,7 @@ def _count_changes(start, stop, placed, before, nearest):
     return n_changed
 
 
-@helper
+@inlined
 def _list_moves(start, stop, placed, nearest, moved):
     # A list first, without a branch: a loop that guesses wrong at each move waits for each row.
     end = start
@@ -313,7 +313,7 @@ def _squared_distance(norm, score, rounding):
     return distance if distance > rounding * norm else 0.0
 
 
-@helper
+@inlined
 def _distance_dense(X, row, centers, cluster):
     # Four partial sums: one would wait for each addition.
     n_features = X.shape[1]
@@ -330,7 +330,7 @@ def _distance_dense(X, row, centers, cluster):
     return (a + b) + (c + d)
 
 
-@helper
+@inlined
 def _distance_csr(data, indices, indptr, row, centers, norms, cluster):
     # ‖c‖² plus (x − c)² − c² over the nonzeros of x.
     total = data.dtype.type(0)

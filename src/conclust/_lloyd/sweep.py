@@ -177,8 +177,8 @@ class NearestCenters:
             )
             for _ in range(n_threads)
         ]
-        # Moving linked rows subtracts; in double precision nothing is lost by that. Without them the
-        # sums are scikit-learn's, bit by bit.
+        # Moving linked rows subtracts; in double precision nothing is lost by that. Without them
+        # the sums are scikit-learn's, bit by bit.
         exact = np.float64 if n_linked else X.dtype
         self._sums = np.empty((n_threads, n_clusters, n_features), dtype=exact)
         self._masses = np.empty((n_threads, n_clusters), dtype=exact)

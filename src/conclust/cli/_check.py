@@ -6,6 +6,7 @@ from typing import Any
 
 import click
 
+from conclust.cli._compiling import say_when_compiling
 from conclust.cli._errors import BadInput
 from conclust.cli._options import PATH, common_options, say, seed_option, show_json, table_options
 
@@ -42,6 +43,7 @@ def command(
     conclust check --constraints links.csv
     conclust check --constraints links.csv --data table.csv --id-col key -k 6
     """
+    say_when_compiling()
     from conclust.cli._job import read_job
 
     job = None

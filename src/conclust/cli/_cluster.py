@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
+from conclust.cli._compiling import say_when_compiling
 from conclust.cli._errors import BadInput, about
 from conclust.cli._methods import METHODS, Method, available, why_not
 from conclust.cli._options import (
@@ -111,6 +112,7 @@ def command(
     \b
     conclust cluster table.csv --constraints links.csv --id-col key -k 6
     """
+    say_when_compiling()
     from conclust._persist import require_skops
     from conclust.cli._job import check_n_clusters, read_job
     from conclust.reporting import check_projection

@@ -8,6 +8,7 @@ from typing import Any
 
 import click
 
+from conclust.cli._compiling import say_when_compiling
 from conclust.cli._errors import BadInput
 from conclust.cli._methods import METHODS, Method, available, why_not
 from conclust.cli._options import (
@@ -72,6 +73,7 @@ def command(
     \b
     conclust compare table.csv --constraints links.csv --id-col key -k 6
     """
+    say_when_compiling()
     from conclust.cli._choose import choose_n_clusters
     from conclust.cli._job import check_n_clusters, read_job
 
