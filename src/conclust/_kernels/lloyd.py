@@ -7,8 +7,8 @@ from conclust._kernels.nearest import Factors, move_dense, sweep_dense
 from conclust._kernels.place_in_order import count_broken, place_pairs
 
 # Python calls these kernels, too, but rarely where it calls `iterate_dense`: here they are parts.
-_sweep, _move = helper(sweep_dense.py_func), helper(move_dense.py_func)
-_place, _count_broken = helper(place_pairs.py_func), helper(count_broken.py_func)
+_sweep, _move = helper(sweep_dense), helper(move_dense)
+_place, _count_broken = helper(place_pairs), helper(count_broken)
 
 
 @jit

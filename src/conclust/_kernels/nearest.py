@@ -227,7 +227,7 @@ def measure_csr(data, indices, indptr, centers, norms, start, stop, labels, out)
         out[row - start] = _distance_csr(data, indices, indptr, row, centers, norms, labels[row])
 
 
-@inlined
+@helper
 def _nearest_of_block(scores, norms, best, near):
     n_clusters, n_rows = scores.shape
     for i in range(n_rows):
@@ -241,7 +241,7 @@ def _nearest_of_block(scores, norms, best, near):
             near[i] = np.int32(cluster) if nearer else near[i]
 
 
-@inlined
+@helper
 def _two_nearest_of_block(scores, norms, best, near, next_best, next_near):
     n_clusters, n_rows = scores.shape
     for i in range(n_rows):
@@ -260,7 +260,7 @@ def _two_nearest_of_block(scores, norms, best, near, next_best, next_near):
             best[i] = score if nearer else best[i]
 
 
-@inlined
+@helper
 def _relabel(labels, near):
     n_changed = 0
     for i in range(labels.shape[0]):
@@ -287,7 +287,7 @@ def _second_nearest(scores, nearest):
     return label
 
 
-@inlined
+@helper
 def _count_changes(start, stop, placed, before, nearest):
     n_changed = 0
     for slot in range(start, stop):
@@ -295,7 +295,7 @@ def _count_changes(start, stop, placed, before, nearest):
     return n_changed
 
 
-@inlined
+@helper
 def _list_moves(start, stop, placed, nearest, moved):
     # A list first, without a branch: a loop that guesses wrong at each move waits for each row.
     end = start

@@ -14,7 +14,7 @@ def say_when_compiling() -> None:
     except ImportError:  # then kernels run as they are
         return
 
-    class Once(event.Listener):  # type: ignore[misc]
+    class Once(event.Listener):
         said = False
 
         def on_start(self, event: object) -> None:
