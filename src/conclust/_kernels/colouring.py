@@ -7,7 +7,7 @@ is CSR (`indptr`, `indices`), symmetric, without loops; `alive` masks the vertic
 
 import numpy as np
 
-from conclust._kernels._jit import helper, jit
+from conclust._kernels._jit import helper, inlined, jit
 
 # Outcomes of a budgeted search.
 NONE = 0  # searched to the end: there is none
@@ -278,7 +278,7 @@ def linked(indptr, indices, u, v):
     return low < indptr[u + 1] and indices[low] == v
 
 
-@helper
+@inlined
 def _degree(indptr, indices, v, alive):
     degree = 0
     for e in range(indptr[v], indptr[v + 1]):

@@ -44,8 +44,7 @@ def components(pairs, n, component):
 
     Returns the number of components.
     """
-    # One kind of array, filled here: each numpy function adds as much to the first call as a
-    # kernel.
+    # Filled here: each numpy function adds as much to the first call as a kernel of ours.
     parent = np.empty(n, np.int64)
     size = np.empty(n, np.int64)
     for i in range(n):

@@ -2,13 +2,13 @@
 
 import numpy as np
 
-from conclust._kernels._jit import helper, jit
+from conclust._kernels._jit import helper, inlined, jit
 from conclust._kernels.nearest import Factors, move_dense, sweep_dense
 from conclust._kernels.place_in_order import count_broken, place_pairs
 
 # Python calls these kernels, too, but rarely where it calls `iterate_dense`: here they are parts.
-_sweep, _move = helper(sweep_dense.py_func), helper(move_dense.py_func)
-_place, _count_broken = helper(place_pairs.py_func), helper(count_broken.py_func)
+_sweep, _move = helper(sweep_dense), helper(move_dense)
+_place, _count_broken = helper(place_pairs), helper(count_broken)
 
 
 @jit
@@ -106,7 +106,7 @@ def fingerprint(labels):
     return total
 
 
-@helper
+@inlined
 def _repeats(prints, last):
     """Whether the last labels were met before: nothing is drawn, so they come back for ever."""
     n = 0

@@ -9,7 +9,7 @@ dimensions differ by more than any float can hold.
 
 import numpy as np
 
-from conclust._kernels._jit import helper, jit
+from conclust._kernels._jit import helper, inlined, jit
 from conclust._kernels.disjoint_set import find, union
 from conclust._kernels.place_hard import FREE
 
@@ -116,7 +116,7 @@ def plan_sweeps(indptr, indices, members, first, n_clusters, most, order, width,
             size = kept
 
 
-@helper
+@inlined
 def _narrowest(indptr, indices, frontier, size, left, swept):
     """The unit next to the frontier that leaves it narrowest; the first one found on ties."""
     best, least = FREE, len(left)
@@ -286,7 +286,7 @@ def close_clusters(indptr, indices, pinned, labels, score):
             score[indices[e], labels[u]] = -np.inf
 
 
-@helper
+@inlined
 def _log_sum(values):
     top = -np.inf
     for c in range(len(values)):
@@ -299,7 +299,7 @@ def _log_sum(values):
     return top + np.log(total)
 
 
-@helper
+@inlined
 def _log_sums_without(values, out):
     """Set out[c] = log Σ_{d != c} exp values[d], to full precision also where one value rules."""
     best = 0

@@ -15,7 +15,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from conclust._kernels._jit import helper, jit
+from conclust._kernels._jit import helper, inlined, jit
 
 # Rows per product, as in scikit-learn: a block and its product stay in cache.
 BLOCK = 256
@@ -269,7 +269,7 @@ def _relabel(labels, near):
     return n_changed
 
 
-@helper
+@inlined
 def _nearest(scores):
     label = 0
     for cluster in range(1, scores.shape[0]):
@@ -278,7 +278,7 @@ def _nearest(scores):
     return label
 
 
-@helper
+@inlined
 def _second_nearest(scores, nearest):
     label = nearest
     for cluster in range(scores.shape[0]):
@@ -313,7 +313,7 @@ def _squared_distance(norm, score, rounding):
     return distance if distance > rounding * norm else 0.0
 
 
-@helper
+@inlined
 def _distance_dense(X, row, centers, cluster):
     # Four partial sums: one would wait for each addition.
     n_features = X.shape[1]
@@ -330,7 +330,7 @@ def _distance_dense(X, row, centers, cluster):
     return (a + b) + (c + d)
 
 
-@helper
+@inlined
 def _distance_csr(data, indices, indptr, row, centers, norms, cluster):
     # ‖c‖² plus (x − c)² − c² over the nonzeros of x.
     total = data.dtype.type(0)

@@ -12,7 +12,7 @@ are diagonals of shape (n_clusters, 1, n_features); for FULL the last two axes a
 
 import numpy as np
 
-from conclust._kernels._jit import helper, jit
+from conclust._kernels._jit import helper, inlined, jit
 
 IDENTITY, DIAGONAL, FULL = 0, 1, 2
 
@@ -53,7 +53,7 @@ def invert(kind, cluster, ridge, scatter, inverse, log_det):
             log_det[cluster] -= np.log(inverse[cluster, 0, f])
 
 
-@helper
+@inlined
 def _factor(matrix):
     """Overwrite the lower triangle with Cholesky's factor; return log of the determinant."""
     log_det = 0.0
@@ -68,7 +68,7 @@ def _factor(matrix):
     return log_det
 
 
-@helper
+@inlined
 def _invert_triangle(matrix):
     """Overwrite a lower triangle with its inverse."""
     for g in range(len(matrix)):

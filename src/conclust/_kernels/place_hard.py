@@ -8,7 +8,7 @@ the pair (weight of the broken links, total cost), smaller first component first
 
 import numpy as np
 
-from conclust._kernels._jit import helper, jit
+from conclust._kernels._jit import helper, inlined, jit
 
 FREE = -1  # no cluster yet
 
@@ -72,7 +72,7 @@ def unfold_leaves(peeled, parent, cost, labels):
         labels[peeled[at]] = second if taken else best
 
 
-@helper
+@inlined
 def _two_cheapest(cost, unit):
     """Return the cheapest and the second cheapest cluster, lower numbers first; FREE for none."""
     best, second = 0, FREE

@@ -14,7 +14,7 @@ many moves it made, 0 when there was none to make.
 
 import numpy as np
 
-from conclust._kernels._jit import helper, jit
+from conclust._kernels._jit import helper, inlined, jit
 
 # A move must save more than this share of the sums it compares: below it is rounding, and
 # rounding could go up and down for ever.
@@ -202,7 +202,7 @@ def _cheapest(bill, current):
     return best
 
 
-@helper
+@inlined
 def _is_content(cost, bill, row, label):
     """Whether the row is in its cheapest cluster and pays for no link."""
     for c in range(len(bill)):

@@ -6,6 +6,7 @@ from typing import Any
 import click
 
 from conclust._declare import methods
+from conclust.cli._compiling import say_when_compiling
 from conclust.cli._options import (
     PATH,
     TableOptions,
@@ -30,6 +31,7 @@ FOLDER = Path("conclust-demo")
 @common_options
 def command(output: Path, seed: int, as_json: bool) -> None:
     """Cluster embedded data with and without constraints and show the difference."""
+    say_when_compiling()
     with output_folder(output) as folder:
         rows = run(seed)
         write(folder, seed)
