@@ -41,7 +41,7 @@ def helper(function: Callable[..., Any]) -> Any:
     return _seen_by_kernels()(function, dispatcher)
 
 
-def inlined(function: F) -> F:
+def inlined(function: Callable[..., Any]) -> Any:
     """Compile as lines of the one kernel that calls it: called in several places, `helper` is less.
 
     Saves half of what a small function costs.
