@@ -83,7 +83,8 @@ def alternate(runs, repeats):
 def rows_of(label, cases, repeats=4):
     """One row per case; scipy runs on the data of the first."""
     prepared = [prepare(*args) for prepare, *args in cases]
-    recon((prepared[0][0][:50], None))  # load or compile the kernels
+    for m in (0, 700):  # load or compile the kernels; fewer samples would be interpreted
+        recon(random_triplets(blobs, 700, m))
     runs = [(scipy_centroid, prepared[0]), *((recon, case) for case in prepared)]
     seconds = alternate(runs, repeats)
     peak = measure(cases[0][0], scipy_centroid, *cases[0][1:], repeats=0).megabytes

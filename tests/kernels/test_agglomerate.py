@@ -71,7 +71,8 @@ def compare(agglomerate, seed, n, linkage, share, *, by_centres, priced, n_force
     triplets = oracle.random_tree_triplets(rng, n, share)
     # Forced merges are among samples that no triplet names, but for the one that lives on.
     others = np.setdiff1d(np.arange(n), triplets)
-    forced = np.array([(x, n - 1) for x in others[others < n - 1][:n_forced]]).reshape(-1, 2)
+    before = others[others < n - 1][:n_forced]
+    forced = np.column_stack([before, np.full_like(before, n - 1)])
     apart, price = None, np.zeros((n, n))
     if priced:
         pairs = np.unique(np.sort([rng.permutation(n)[:2] for _ in range(n)], axis=1), axis=0)

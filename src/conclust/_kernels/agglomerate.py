@@ -15,8 +15,8 @@ centres, the live tree without triplets, the prices without cannot-links.
 from typing import NamedTuple
 
 import numpy as np
+import numpy.typing as npt
 
-from conclust._arrays import FloatArray, IntArray
 from conclust._kernels._jit import jit, part
 from conclust._kernels._short import short
 from conclust._kernels.live_lists import LIVE, N_REFUSED, N_STAMPS, OPEN, WITNESS, LiveTree, root_of
@@ -30,6 +30,9 @@ from conclust._kernels.live_tree import (
     stamp,
     surely_not,
 )
+
+IntArray = npt.NDArray[np.int64]
+FloatArray = npt.NDArray[np.float64]
 
 CENTROID, WARD, AVERAGE, COMPLETE, SINGLE = range(5)
 

@@ -7,9 +7,11 @@ merge, and taking an entry out of a list never searches it: lists are linked bot
 from typing import NamedTuple
 
 import numpy as np
+import numpy.typing as npt
 
-from conclust._arrays import IntArray
 from conclust._kernels._jit import part
+
+IntArray = npt.NDArray[np.int64]
 
 # Columns of `node`. What is read on the way up comes first, to lie in one cache line.
 UP, STATE, SEEN, HOLDER, MEMBER, STAMP, VIA = range(7)

@@ -30,8 +30,9 @@ MAX_LISTED = 100
 # right ones for the order of weights to win.
 MAX_BY_WEIGHT = 100
 
-# Of a tree, as far as that decides whether BUILD is worth compiling.
-LEVELS = 10
+# What BUILD does for each sample and triplet, some statements on each of some thirty levels: this
+# decides whether it is worth compiling.
+STEPS_OF_BUILD = 500
 
 
 def one_tree(triplets: IntArray, n: int) -> tuple[IntArray | None, IntArray]:
@@ -41,7 +42,7 @@ def one_tree(triplets: IntArray, n: int) -> tuple[IntArray | None, IntArray]:
     """
     parent = np.full(2 * max(n, 1), -1, dtype=np.int64)
     stuck = np.empty(n, dtype=np.int64)
-    build = short(kernel.build, LEVELS * (n + len(triplets)))
+    build = short(kernel.build, STEPS_OF_BUILD * (n + len(triplets)))
     n_nodes, n_stuck = build(np.ascontiguousarray(triplets), n, parent, stuck)
     return (None, stuck[:n_stuck]) if n_stuck else (parent[:n_nodes], stuck[:0])
 
@@ -76,7 +77,7 @@ class Statements:
     def groups(self, must: IntArray, rows: IntArray) -> IntArray:
         """The group of each sample after must-links, and triplets that enlarge their groups."""
         group = np.empty(self.n, dtype=np.int64)
-        linked_groups = short(kernel.linked_groups, self.n + 3 * len(rows))
+        linked_groups = short(kernel.linked_groups, 10 * (self.n + 3 * len(rows)))
         linked_groups(self.must_link[must], self.triplets[rows], self.n, group)
         return group
 

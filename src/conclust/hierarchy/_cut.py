@@ -23,8 +23,8 @@ PART_OF_CLUSTER = 4
 STEPS = 2000
 
 # How long some of the work takes, as far as that decides whether it is worth compiling.
-SWEEPS = 10  # of `move_branches`
-DEPTH = 20  # of a hierarchy
+SWEEPS = 100  # of `move_branches`, with what it does for each sample and cluster
+DEPTH = 100  # of a hierarchy, with what a step up takes
 
 # distances(piece, n_pieces, cores) -> (n_pieces, len(cores)): how far each piece is from each core
 Distances = Callable[[IntArray, int, IntArray], FloatArray]
@@ -90,7 +90,7 @@ def cut_hierarchy(
     if n == 1:
         return np.zeros(1, dtype=np.int32)
     size = np.empty(2 * n - 1, dtype=np.int64)
-    short(kernel.cluster_sizes, n)(tree.children, size)
+    short(kernel.cluster_sizes, 10 * n)(tree.children, size)
     closed = np.arange(n - 1) < tree.n_forced
     gain = gains(tree.children, said)
 
@@ -98,9 +98,11 @@ def cut_hierarchy(
         split = np.zeros(n - 1, dtype=np.bool_)
         sought = (tree.children, size)
         if by == "order":
-            found = short(kernel.latest_splits, n)(*sought, closed, n_clusters, smallest, split)
+            found = short(kernel.latest_splits, 10 * n)(
+                *sought, closed, n_clusters, smallest, split
+            )
         else:
-            best_splits = short(kernel.best_splits, n * n_clusters**2)
+            best_splits = short(kernel.best_splits, 10 * n * n_clusters**2)
             found = best_splits(*sought, gain, closed, n_clusters, smallest, split)
         if not found:
             return None
@@ -202,7 +204,7 @@ def _labels(
     piece = np.empty(2 * n - 1, dtype=np.int64)
     tops = None
     while True:
-        n_pieces = int(short(kernel.pieces, n)(tree.children, split, piece))
+        n_pieces = int(short(kernel.pieces, 10 * n)(tree.children, split, piece))
         sizes = np.bincount(piece[:n], minlength=n_pieces)
         top = np.empty(n_pieces, dtype=np.int64)  # the highest cluster of each piece
         top[piece[piece >= 0]] = np.flatnonzero(piece >= 0)
@@ -236,7 +238,7 @@ def _settled(
     home[stuck] = cores[0]
     group = np.empty(2 * n - 1, dtype=np.int64)
     closed = np.arange(n - 1) < tree.n_forced
-    n_units = int(short(kernel.pieces, n)(tree.children, ~closed, group))
+    n_units = int(short(kernel.pieces, 10 * n)(tree.children, ~closed, group))
     unit = group[:n]
     labels = np.empty(n_units, dtype=np.int64)
     labels[unit] = np.searchsorted(cores, home[piece])

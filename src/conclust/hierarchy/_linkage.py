@@ -76,7 +76,7 @@ def constrained_linkage(
     must, cannot = pairs.pairs[pairs.sign > 0], pairs.pairs[pairs.sign < 0]
     triplets = np.ascontiguousarray(constraints.relative)
     group = np.empty(n, dtype=np.int64)
-    short(linked_groups, n + 3 * len(triplets))(must, triplets, n, group)
+    short(linked_groups, 10 * (n + 3 * len(triplets)))(must, triplets, n, group)
     # A group lives on at the place of its last member.
     last = np.empty(n, dtype=np.int64)
     last[group] = np.arange(n)
