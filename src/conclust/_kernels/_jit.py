@@ -84,18 +84,3 @@ def _numba() -> Any:
 def _plain(function: Any) -> Any:
     function.py_func = function
     return function
-
-
-def part(function: Callable[..., Any]) -> Any:
-    """Compile as a part of the kernels that call it; it cannot be called from Python.
-
-    Without the two wrappers and a cache entry of its own a small function costs half the time to
-    compile. `py_func` is the plain function here too.
-    """
-    try:
-        numba: Any = importlib.import_module("numba")
-    except ImportError:
-        return _plain(function)
-    if numba.config.DISABLE_JIT:
-        return _plain(function)
-    return numba.njit(nogil=True, no_cpython_wrapper=True, no_cfunc_wrapper=True)(function)

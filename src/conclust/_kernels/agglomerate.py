@@ -17,7 +17,7 @@ from typing import NamedTuple
 import numpy as np
 import numpy.typing as npt
 
-from conclust._kernels._jit import jit, part
+from conclust._kernels._jit import helper, jit
 from conclust._kernels._short import short
 from conclust._kernels.live_lists import LIVE, N_REFUSED, N_STAMPS, OPEN, WITNESS, LiveTree, root_of
 from conclust._kernels.live_tree import (
@@ -111,7 +111,7 @@ def with_room(clusters: Clusters, tree: LiveTree, n_more: int) -> tuple[Clusters
     return clusters, tree
 
 
-@part
+@helper
 def distances_from(points, square, linkage, clusters, s, start, stop):
     """Distances of cluster s to those in columns start, …, stop - 1; squared for centroid, ward.
 
@@ -137,7 +137,7 @@ def distances_from(points, square, linkage, clusters, s, start, stop):
                 out[k] *= 2.0 * size[s] * size[slots[k]] / (size[s] + size[slots[k]])
 
 
-@part
+@helper
 def close_up(points, clusters):
     """Drop the columns of clusters that are gone."""
     table, slots, tally = clusters.table, clusters.slots, clusters.tally
@@ -156,7 +156,7 @@ def close_up(points, clusters):
     tally[N_COLUMNS] = n_kept
 
 
-@part
+@helper
 def join(points, square, linkage, clusters, x, y):
     """Put cluster x into cluster y: centres, or the update of Lance and Williams."""
     table, size = clusters.table, clusters.size
@@ -191,7 +191,7 @@ def join(points, square, linkage, clusters, x, y):
             square[k, y] = d
 
 
-@part
+@helper
 def add_prices(links, clusters, s, sign):
     """Add (sign +1) or take back (sign -1) the prices of the cannot-links of cluster s."""
     table, price = clusters.table, clusters.price
@@ -212,13 +212,13 @@ class Links(NamedTuple):
     price: FloatArray  # (c,)   above any distance
 
 
-@part
+@helper
 def is_live(leaf, i):
     """Whether leaf i (-1: none) is named by a live triplet; all others are free to merge."""
     return i >= 0 and leaf[i, LIVE] > 0
 
 
-@part
+@helper
 def still_refused(refused, table, x, y):
     """Whether x and y were refused for a reason that still holds.
 
@@ -232,7 +232,7 @@ def still_refused(refused, table, x, y):
     return now_in not in (x, y)
 
 
-@part
+@helper
 def note(tree, clusters, s, j, witness):
     """Remember that s and j are refused, in the table and in the list of each."""
     table, no, tally = clusters.table, clusters.no, clusters.tally
@@ -245,7 +245,7 @@ def note(tree, clusters, s, j, witness):
         s, j = j, s
 
 
-@part
+@helper
 def inherit(tree, clusters, x, y):
     """What cluster x was refused is refused to y, which it has joined."""
     table, no, refused = clusters.table, clusters.no, tree.refused
@@ -263,7 +263,7 @@ def inherit(tree, clusters, x, y):
     table[y, N_NO] += table[x, N_NO]
 
 
-@part
+@helper
 def offer(table, best, nearest, bound, lowest, at, d, to):
     """Enter cluster `to` into the list of cluster `at`, if it is among the nearest.
 
@@ -301,7 +301,7 @@ def offer(table, best, nearest, bound, lowest, at, d, to):
     lowest[at] = best[at, 0]
 
 
-@part
+@helper
 def search(clusters, tree, s, start):
     """List the nearest clusters after s that are not known to be refused; tell those before of s.
 

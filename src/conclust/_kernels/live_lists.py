@@ -9,7 +9,7 @@ from typing import NamedTuple
 import numpy as np
 import numpy.typing as npt
 
-from conclust._kernels._jit import part
+from conclust._kernels._jit import helper
 
 IntArray = npt.NDArray[np.int64]
 
@@ -105,7 +105,7 @@ def linked_lists(pairs: IntArray, n: int) -> tuple[IntArray, IntArray]:
     return following.reshape(-1, 2), head
 
 
-@part
+@helper
 def root_of(table, column, i):
     """The root of i in the forest that a column holds, halving the path on the way."""
     while table[i, column] != i:
@@ -114,7 +114,7 @@ def root_of(table, column, i):
     return i
 
 
-@part
+@helper
 def new_node(node, clock):
     """Take an unused number for a lazy node without children."""
     v = clock[FREE]
@@ -129,14 +129,14 @@ def new_node(node, clock):
     return v
 
 
-@part
+@helper
 def release(node, clock, v):
     """Give a number back."""
     node[v, NEXT] = clock[FREE]
     clock[FREE] = v
 
 
-@part
+@helper
 def add_child(node, u, v):
     first = node[u, CHILD]
     node[v, UP] = u
@@ -148,7 +148,7 @@ def add_child(node, u, v):
     node[u, N_CHILDREN] += 1
 
 
-@part
+@helper
 def remove_child(node, v):
     u, before, after = node[v, UP], node[v, PREV], node[v, NEXT]
     if before >= 0:
@@ -160,7 +160,7 @@ def remove_child(node, v):
     node[u, N_CHILDREN] -= 1
 
 
-@part
+@helper
 def add_row(node, row, v, r):
     first = node[v, ROW]
     row[r, HOME] = v
@@ -171,7 +171,7 @@ def add_row(node, row, v, r):
     node[v, ROW] = r
 
 
-@part
+@helper
 def remove_row(node, row, r):
     before, after = row[r, ROW_PREV], row[r, ROW_NEXT]
     if before >= 0:
@@ -182,7 +182,7 @@ def remove_row(node, row, r):
         row[after, ROW_PREV] = before
 
 
-@part
+@helper
 def add_cell(node, row, v, cell):
     """Cell 2 r stands for a and b of row r, cell 2 r + 1 for its c."""
     r, at = cell >> 1, CELL_0 + 3 * (cell & 1)
@@ -196,7 +196,7 @@ def add_cell(node, row, v, cell):
     node[v, N_CELLS] += 1
 
 
-@part
+@helper
 def remove_cell(node, row, cell):
     r, at = cell >> 1, CELL_0 + 3 * (cell & 1)
     v = row[r, at + OWNER]
@@ -213,7 +213,7 @@ def remove_cell(node, row, cell):
     row[r, at + OWNER] = -1
 
 
-@part
+@helper
 def move_cells(node, row, source, target):
     cell = node[source, CELL]
     while cell >= 0:
@@ -224,7 +224,7 @@ def move_cells(node, row, source, target):
     node[source, N_CELLS] = 0
 
 
-@part
+@helper
 def move_contents(node, row, source, target):
     """Give the children and triplets of one node to another."""
     w = node[source, CHILD]

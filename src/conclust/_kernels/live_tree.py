@@ -34,7 +34,7 @@ below. The path above a cluster is worked out before questions about it (`stamp`
 Clusters named by no live triplet are free to merge and need not be in the tree at all.
 """
 
-from conclust._kernels._jit import jit, part
+from conclust._kernels._jit import helper, jit
 
 # fmt: off
 from conclust._kernels.live_lists import (  # isort: skip
@@ -52,7 +52,7 @@ from conclust._kernels.live_lists import (  # isort: skip
 # ------------------------------------------------------------------ one level of the tree
 
 
-@part
+@helper
 def unit_of(node, leaf, clock, i):
     """The child of a member of the level that holds cluster i; the member itself if it is a leaf.
 
@@ -71,7 +71,7 @@ def unit_of(node, leaf, clock, i):
     return unit
 
 
-@part
+@helper
 def join_units(node, leaf, clock, work, i, j):
     """Put the units that hold clusters i and j into one part of the level.
 
@@ -93,12 +93,12 @@ def join_units(node, leaf, clock, work, i, j):
         clock[N_JOINED] += 1
 
 
-@part
+@helper
 def in_part(node, clock, v, root):
     return node[v, TOUCHED] == clock[N_LEVELS] and root_of(node, UNIT, v) == root
 
 
-@part
+@helper
 def take_in(node, row, clock, u, v, root):
     """Put unit v, a child of u, below the lazy node that its part becomes.
 
@@ -140,7 +140,7 @@ def take_in(node, row, clock, u, v, root):
         add_child(node, into, v)
 
 
-@part
+@helper
 def part_of(node, leaf, clock, i):
     """The node that holds cluster i after its unit has joined a part, if it has."""
     v = unit_of(node, leaf, clock, i)
@@ -150,7 +150,7 @@ def part_of(node, leaf, clock, i):
     return into if into >= 0 else v
 
 
-@part
+@helper
 def expand(tree, v):
     """Work out one level below lazy node v; return its number, which can change."""
     node, leaf, row, clock, work = tree.node, tree.leaf, tree.row, tree.clock, tree.work
@@ -243,7 +243,7 @@ def expand(tree, v):
 # ------------------------------------------------------------------ pairs known to be refused
 
 
-@part
+@helper
 def slot_of(refused, x, y):
     """Where the pair of x and y stands in the table, or ~slot where it would: linear probing.
 
@@ -257,7 +257,7 @@ def slot_of(refused, x, y):
     return at if refused[at, 0] == key else ~at
 
 
-@part
+@helper
 def refuse(refused, clock, x, y, witness):
     """Remember a refused pair. The caller sees to it that the table is never full."""
     at = slot_of(refused, x, y)
@@ -287,7 +287,7 @@ def rehash(refused, clock, alive, larger):
 # ------------------------------------------------------------------ questions about one cluster
 
 
-@part
+@helper
 def stamp(tree, i):
     """Work out the path from cluster i to the root and mark it, for the questions that follow."""
     node, leaf, clock = tree.node, tree.leaf, tree.clock
@@ -311,7 +311,7 @@ def stamp(tree, i):
         v = node[v, UP]
 
 
-@part
+@helper
 def glance(node, refused, u, p, q):
     """1 when every pair of P × Q is known to be refused, else 0."""
     if node[p, STATE] == IS_LEAF and node[q, STATE] == IS_LEAF:
@@ -321,7 +321,7 @@ def glance(node, refused, u, p, q):
     return 1 if slot_of(refused, node[p, TAG], node[q, TAG]) >= 0 else 0
 
 
-@part
+@helper
 def surely_not(node, leaf, refused, now, j):
     """Whether the tree refuses the stamped cluster and j at a glance; False: a test has to tell.
 
@@ -343,7 +343,7 @@ def surely_not(node, leaf, refused, now, j):
     return answer == 1
 
 
-@part
+@helper
 def mark_open(tree, i):
     """Mark all clusters that `surely_not` does not refuse to i (stamped), from the top down.
 
@@ -373,7 +373,7 @@ def mark_open(tree, i):
         p = u
 
 
-@part
+@helper
 def crossing_rows(node, row, work, p, q):
     """List the triplets that join p and q, decided above both; return their number."""
     if node[p, N_CELLS] > node[q, N_CELLS]:
@@ -389,7 +389,7 @@ def crossing_rows(node, row, work, p, q):
     return n_rows
 
 
-@part
+@helper
 def compatible(tree, n_rows, p, q, i, j):
     """TestCompatibility of the paper on P ∪ Q: +1 yes, 0 no, -1 no for any pair of P × Q.
 
@@ -461,7 +461,7 @@ def compatible(tree, n_rows, p, q, i, j):
     return answer
 
 
-@part
+@helper
 def meet(node, leaf, now, j):
     """Where the stamped cluster and j part: the lowest node above both, and its child above j."""
     q, v = -1, leaf[root_of(leaf, PLACE, j), NODE]
@@ -471,7 +471,7 @@ def meet(node, leaf, now, j):
     return v, q
 
 
-@part
+@helper
 def may_merge(tree, i, j):
     """Whether the triplets stay consistent when clusters i and j become one."""
     node, clock = tree.node, tree.clock
@@ -495,7 +495,7 @@ def may_merge(tree, i, j):
     return answer > 0
 
 
-@part
+@helper
 def merge(tree, i, j):
     """Make clusters i and j one, where `may_merge` said yes; return which of the two remains."""
     node, leaf, row, clock = tree.node, tree.leaf, tree.row, tree.clock
@@ -547,7 +547,7 @@ def merge(tree, i, j):
     return unite(node, leaf, row, i, j)
 
 
-@part
+@helper
 def unite(node, leaf, row, i, j):
     """Make cluster i part of cluster j, or the reverse; drop triplets ij|c."""
     if leaf[i, N_SIDES] > leaf[j, N_SIDES]:
