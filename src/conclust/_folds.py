@@ -10,7 +10,7 @@ import numpy as np
 import numpy.typing as npt
 
 from conclust._arrays import IntArray
-from conclust._kernels.disjoint_set import components
+from conclust._pairs import connected
 from conclust.constraints import Constraints, must_link_components
 
 # With fewer statements than this, shares of held-out ones are noise: nothing is chosen by them.
@@ -45,8 +45,7 @@ def units(constraints: Constraints) -> IntArray:
     relative = np.flatnonzero(kinds == "relative")
     edges.append(np.column_stack([relative, offset + triplet.ravel()]))
     offset += int(triplet.max(initial=-1)) + 1
-    unit = np.empty(offset, dtype=np.int64)
-    components(np.concatenate(edges), offset, unit)
+    unit, _ = connected(np.concatenate(edges), offset)
     return np.unique(unit[:n], return_inverse=True)[1].ravel()
 
 
@@ -98,8 +97,8 @@ def left_open(constraints: Constraints, told: npt.NDArray[np.bool_]) -> npt.NDAr
     """
     pairs, sign, _, statement = constraints.pairs()
     said = told[statement]
-    component = np.empty(int(pairs.max(initial=-1)) + 1, dtype=np.int64)
-    n_components = components(pairs[said & (sign > 0)], len(component), component)
+    n = int(pairs.max(initial=-1)) + 1
+    component, n_components = connected(pairs[said & (sign > 0)], n)
     ends = np.sort(component[pairs], axis=1)
     key = ends[:, 0] * n_components + ends[:, 1]
     is_open = ~said & (ends[:, 0] != ends[:, 1]) & ~np.isin(key, key[said & (sign < 0)])

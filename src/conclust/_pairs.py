@@ -7,6 +7,8 @@ import numpy as np
 import numpy.typing as npt
 
 from conclust._arrays import FloatArray, IntArray
+from conclust._kernels._short import LITTLE, short
+from conclust._kernels.disjoint_set import components
 
 
 class SignedPairs(NamedTuple):
@@ -58,6 +60,16 @@ def violated(
 ) -> npt.NDArray[np.bool_]:
     """(m,) which pairs the labels break: must-links (sign > 0) apart, cannot-links together."""
     return (labels[pairs[:, 0]] == labels[pairs[:, 1]]) != (sign > 0)
+
+
+def connected(pairs: IntArray, n: int) -> tuple[IntArray, int]:
+    """Number the connected components of a graph of n vertices in the order of their first one.
+
+    Returns the component of each vertex, (n,), and how many there are.
+    """
+    component = np.empty(n, dtype=np.int64)
+    count = short(components, n + len(pairs), LITTLE)
+    return component, int(count(np.ascontiguousarray(pairs), n, component))
 
 
 def merge_pairs(pairs: IntArray, weight: FloatArray, n: int) -> tuple[IntArray, FloatArray]:

@@ -2,21 +2,28 @@
 
 A hierarchy of 150 samples takes the interpreter a tenth of a second, less than loading the compiled
 code. So kernels run interpreted as long as that is short, all such calls of one process together;
-then they are compiled. The code is the same, and so are its answers.
+then they are compiled; what an earlier process has compiled is used at once. The code is the same,
+and so are its answers.
 """
 
+import functools
 from collections.abc import Callable
+from pathlib import Path
 from types import FunctionType
 from typing import Any
 
-# Steps that are interpreted before a kernel is compiled, all calls together: about one second.
+# Steps that are interpreted before a kernel is compiled, all calls together: about one second, and
+# a tenth of that for kernels that compile in less than a second.
 PATIENCE = 3_000_000
+LITTLE = 300_000
 
 _spent: dict[str, int] = {}
 _namespaces: dict[int, dict[str, Any]] = {}
 
 
-def short(kernel: Callable[..., Any], n_steps: int) -> Callable[..., Any]:
+def short(
+    kernel: Callable[..., Any], n_steps: int, patience: int | None = None
+) -> Callable[..., Any]:
     """Choose how a kernel runs: interpreted while that is short, then compiled.
 
     Parameters
@@ -25,12 +32,31 @@ def short(kernel: Callable[..., Any], n_steps: int) -> Callable[..., Any]:
         Decorated by :func:`conclust._kernels._jit.jit`.
     n_steps : int
         About how often its innermost statements are passed in this call.
+    patience : int, default=None
+        `PATIENCE` unless given.
     """
+    return kernel if is_worth_compiling(kernel, n_steps, patience) else plain(kernel)
+
+
+def is_worth_compiling(kernel: Any, n_steps: int, patience: int | None = None) -> bool:
+    """Whether a kernel was compiled before, or has had as much work as that would be worth."""
+    if getattr(kernel, "signatures", None) or _is_on_disk(kernel):
+        return True
     name = f"{kernel.__module__}.{kernel.__name__}"
-    if _spent.get(name, 0) + n_steps > PATIENCE:
-        return kernel
+    if _spent.get(name, 0) + n_steps > (PATIENCE if patience is None else patience):
+        return True
     _spent[name] = _spent.get(name, 0) + n_steps
-    return plain(kernel)
+    return False
+
+
+@functools.cache
+def _is_on_disk(kernel: Any) -> bool:
+    """Whether an earlier process has left the kernel compiled in the cache."""
+    folder = kernel.stats.cache_path if hasattr(kernel, "stats") else None
+    if folder is None:
+        return False
+    module = Path(kernel.py_func.__code__.co_filename).stem
+    return any(Path(folder).glob(f"{module}.{kernel.__name__}-*.nbi"))
 
 
 def plain(kernel: Any) -> Callable[..., Any]:

@@ -10,6 +10,7 @@ from sklearn.utils import check_array
 from sklearn.utils.extmath import row_norms
 
 from conclust._arrays import Matrix
+from conclust._kernels._short import LITTLE, short
 from conclust._kernels.disjoint_set import keep_consistent
 from conclust._placement.links import Links, must_link_groups
 from conclust._sklearn import unchecked_distances
@@ -171,7 +172,8 @@ def seed_neighborhoods(
         visits = random_state.permutation(len(links))
     visits = visits[np.argsort(links.sign[visits], kind="stable")]
     kept = np.zeros(len(links), dtype=np.bool_)
-    keep_consistent(links.pairs, links.sign, visits, len(links.rows), kept)
+    keep = short(keep_consistent, len(links.rows) + len(links), LITTLE)
+    keep(links.pairs, links.sign, visits, len(links.rows), kept)
     starts, members = must_link_groups(links.pairs[kept & (links.sign > 0)], len(links.rows))
     rows = links.rows[members]
     group = np.repeat(np.arange(len(starts) - 1), np.diff(starts))

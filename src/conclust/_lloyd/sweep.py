@@ -10,6 +10,7 @@ import scipy.sparse as sp
 from sklearn.utils.extmath import row_norms
 
 from conclust._arrays import Matrix
+from conclust._kernels._short import LITTLE, PATIENCE, is_worth_compiling, short
 from conclust._kernels.lloyd import iterate_dense
 from conclust._kernels.nearest import (
     BLOCK,
@@ -246,10 +247,15 @@ class NearestCenters:
 
     @property
     def is_small(self) -> bool:
-        """Whether `iterate` can take these rows: few numbers, dense, linked ones, equal weights."""
+        """Whether `iterate` can take these rows, and is worth it.
+
+        Few numbers, dense, linked ones, equal weights; asked before each iteration, for it is not
+        compiled for the first ten thousand.
+        """
         few = self.X.shape[0] * self.X.shape[1] * self.n_clusters <= SMALL
         dense = not sp.issparse(self.X)
-        return few and dense and len(self.linked.rows) > 0 and not len(self.weight)
+        fits = few and dense and len(self.linked.rows) > 0 and not len(self.weight)
+        return fits and is_worth_compiling(iterate_dense, PATIENCE // 10_000)
 
     def iterate(
         self,
@@ -328,7 +334,8 @@ class NearestCenters:
             total, out = 0.0, np.empty(min(CHUNK, last - first), dtype=self.X.dtype)
             for start, stop in _chunks(first, last):
                 here = out[: stop - start]
-                self._kernels[2](*self._data, centers, norms, start, stop, self.labels, here)
+                measure = self._measuring(stop - start)
+                measure(*self._data, centers, norms, start, stop, self.labels, here)
                 total += self._weighted_sum(here, start, stop)
             return total
 
@@ -341,7 +348,8 @@ class NearestCenters:
 
         def part(thread: int, start: int, stop: int) -> None:
             here = distances[start:stop]
-            self._kernels[2](*self._data, centers, norms, start, stop, self.labels, here)
+            measure = self._measuring(stop - start)
+            measure(*self._data, centers, norms, start, stop, self.labels, here)
 
         self._in_threads(part, self._rows)
         return distances
@@ -349,6 +357,10 @@ class NearestCenters:
     def row(self, i: int) -> np.ndarray:
         """One row as a dense array, (n_features,); not to be written to."""
         return self.X[[i]].toarray()[0] if sp.issparse(self.X) else self.X[i]
+
+    def _measuring(self, n_rows: int) -> Callable[..., Any]:
+        """The kernel that measures distances of rows to their centres, or the same interpreted."""
+        return short(self._kernels[2], n_rows * self.X.shape[1], LITTLE)
 
     def _inertia_of_sums(self, centers: np.ndarray) -> float:
         # Σ w ‖x − c‖² = Σ w ‖x‖² + Σ_c (mass ‖c‖² − 2 c · sum): no row is looked at again.

@@ -6,8 +6,7 @@ import numpy as np
 import numpy.typing as npt
 
 from conclust._arrays import FloatArray, IntArray
-from conclust._kernels.disjoint_set import components
-from conclust._pairs import Graph, graph_of
+from conclust._pairs import Graph, connected, graph_of
 from conclust.constraints import Constraints
 
 
@@ -51,8 +50,7 @@ def link_rows(constraints: Constraints) -> Links:
     """Turn the pairwise statements into a graph; relative statements are left out."""
     given = constraints.pairs()
     rows, pairs = given.named()
-    unit = np.empty(len(rows), np.int64)
-    n_units = components(pairs[given.sign > 0], len(rows), unit)
+    unit, n_units = connected(pairs[given.sign > 0], len(rows))
     between = np.flatnonzero(unit[pairs[:, 0]] != unit[pairs[:, 1]])
     of_units = graph_of(unit[pairs[between]], n_units)
     return Links(
@@ -72,8 +70,7 @@ def must_link_groups(must_link: IntArray, n_rows: int) -> tuple[IntArray, IntArr
 
     In the order of the links, so that renumbered rows are visited in the same order.
     """
-    component = np.empty(n_rows, np.int64)
-    n_components = components(must_link, n_rows, component)
+    component, n_components = connected(must_link, n_rows)
     named, first = np.unique(component[must_link[:, 0]], return_index=True)
     rank = np.full(n_components, len(named))
     rank[named[np.argsort(first)]] = np.arange(len(named))

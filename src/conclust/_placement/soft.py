@@ -4,6 +4,7 @@ import numpy as np
 import numpy.typing as npt
 
 from conclust._arrays import FloatArray, IntArray
+from conclust._kernels._short import LITTLE, short
 from conclust._kernels.place_soft import broken_price, move_chains, move_groups, move_rows
 from conclust._pairs import Graph
 from conclust._placement.links import Links
@@ -79,11 +80,12 @@ def _descend(
     """Make single moves, group moves and chains until there are none."""
     order = _by_regret(cost)
     back = order[::-1].copy()
+    move_together = short(move_groups, len(groups[1]) * cost.shape[1], LITTLE)
     for _ in range(MAX_ROUNDS):
         for _ in range(MAX_SWEEPS):
             if not move_rows(cost, *graph, sign, price, order, labels):
                 break
-        n_moves = move_groups(cost, *graph, sign, price, *groups, labels)
+        n_moves = move_together(cost, *graph, sign, price, *groups, labels)
         n_moves += move_chains(cost, *graph, sign, price, back, LONGEST_CHAIN, CHAIN_BUDGET, labels)
         if not n_moves:
             break

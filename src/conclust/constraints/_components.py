@@ -2,10 +2,8 @@
 
 from typing import TYPE_CHECKING
 
-import numpy as np
-
 from conclust._arrays import IntArray
-from conclust._kernels.disjoint_set import components
+from conclust._pairs import connected
 from conclust.exceptions import InvalidConstraintsError
 
 if TYPE_CHECKING:
@@ -41,6 +39,4 @@ def must_link_components(constraints: "Constraints") -> tuple[IntArray, int]:
                 f"The largest position is {n - 1:,}: an id taken for a position? Read the "
                 "constraints with `ids=`, or pass `n_samples`."
             )
-    component = np.empty(n, dtype=np.int64)
-    n_components = components(np.ascontiguousarray(constraints.must_link), n, component)
-    return component, int(n_components)
+    return connected(constraints.must_link, n)

@@ -11,9 +11,10 @@ import numpy.typing as npt
 from conclust import _words
 from conclust._arrays import FloatArray, IntArray
 from conclust._kernels import colouring
-from conclust._kernels.disjoint_set import components, keep_consistent
+from conclust._kernels._short import LITTLE, short
+from conclust._kernels.disjoint_set import keep_consistent
 from conclust._kernels.paths import shortest_paths
-from conclust._pairs import Graph, graph_of
+from conclust._pairs import Graph, connected, graph_of
 from conclust.constraints._components import must_link_components
 
 if TYPE_CHECKING:
@@ -221,8 +222,7 @@ def _connected_cores(graph: _ApartGraph, n_clusters: int) -> list[_ApartGraph]:
     alive = np.ones(len(vertices), dtype=np.bool_)
     colouring.core(indptr, indices, n_clusters, alive)
     inside = np.flatnonzero(alive[ends].all(axis=1))
-    part = np.empty(len(vertices), dtype=np.int64)
-    components(ends[inside], len(vertices), part)
+    part, _ = connected(ends[inside], len(vertices))
     part_of_edge = part[ends[inside, 0]]
     order = np.argsort(part_of_edge, kind="stable")
     bounds = np.flatnonzero(np.diff(part_of_edge[order])) + 1
@@ -377,7 +377,8 @@ def repair(constraints: "Constraints") -> IntArray:
         rank[order] = np.arange(len(order))
         kept = np.zeros(len(pairs), dtype=np.bool_)
         visit = np.argsort(rank[statement], kind="stable")
-        keep_consistent(pairs, sign, visit, len(component), kept)
+        keep = short(keep_consistent, len(component) + len(pairs), LITTLE)
+        keep(pairs, sign, visit, len(component), kept)
         return np.unique(statement[~kept])
 
     kinds = constraints.kinds
