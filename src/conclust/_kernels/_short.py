@@ -13,9 +13,9 @@ from types import FunctionType
 from typing import Any
 
 # Steps that are interpreted before a kernel is compiled, all calls together: about one second, and
-# a tenth of that for kernels that compile in less than a second.
+# a thirtieth of that for kernels that compile in less than a second.
 PATIENCE = 3_000_000
-LITTLE = 300_000
+LITTLE = 100_000
 
 _spent: dict[str, int] = {}
 _namespaces: dict[int, dict[str, Any]] = {}

@@ -130,4 +130,5 @@ def write(folder: Path, seed: int = 0) -> None:
     known.write(folder / "links.csv", ids=ids)
     options = TableOptions(id_col="id", standardize=True)
     job = read_job(folder / "wine.csv", folder / "links.csv", options)
-    write_results(folder, job, cluster(job, 3, "bckm", {}, seed, quiet=True), seed)
+    found = cluster(job, 3, "cop-kmeans", {}, seed, quiet=True)
+    write_results(folder, job, found, seed, model=False)
