@@ -38,7 +38,7 @@ def planted_cliques(n_links, n_planted, k):
     return Constraints(cannot_link=np.concatenate([pairs, cannot]), n_samples=n)
 
 
-def two_labellings(n):
+def two_labelings(n):
     rng = np.random.RandomState(0)
     return rng.randint(20, size=n), rng.randint(20, size=n)
 
@@ -92,7 +92,7 @@ CASES = [
     ("conflicts(4), 10^5 links, 1 000 planted cliques", planted_cliques,
      conflicts_with_four_clusters, (100_000, 1_000, 4)),
     ("repaired, 10^5 links, 1 000 planted", planted, repair, (100_000, 1_000)),
-    ("pairwise_f1, 10^7 samples", two_labellings, f1, (10_000_000,)),
+    ("pairwise_f1, 10^7 samples", two_labelings, f1, (10_000_000,)),
     ("sample_constraints, 10^6 pairs of 10^6 samples", labels, sample, (1_000_000,)),
     ("sample_constraints, 10^6 triplets of 10^6 samples", labels, sample_triplets, (1_000_000,)),
 ]  # fmt: skip

@@ -9,7 +9,7 @@ from numpy.testing import assert_allclose, assert_array_equal
 from sklearn.datasets import load_iris, make_blobs
 
 from conclust._lloyd import sweep
-from conclust._lloyd.start import centred
+from conclust._lloyd.start import centered
 from conclust._sklearn import threadpool_controller
 from conclust._threads import available_threads, one_blas_thread
 from conclust.cluster._constrained_kmeans import constrained_kmeans
@@ -25,7 +25,7 @@ def test_threads_share_the_rows(monkeypatch):
     rng = np.random.RandomState(0)
     pairs = rng.randint(len(X), size=(1500, 2))
     sign = np.where(y[pairs[:, 0]] == y[pairs[:, 1]], MUST, CANNOT)
-    for data, told in product((centred(X).X, sp.csr_matrix(X)), ((pairs, sign, None), NO_PAIRS)):
+    for data, told in product((centered(X).X, sp.csr_matrix(X)), ((pairs, sign, None), NO_PAIRS)):
         one, two = (
             constrained_kmeans(data, *told, X[:5], max_iter=30, n_threads=n) for n in (1, 2)
         )

@@ -9,7 +9,7 @@ from numpy.testing import assert_allclose, assert_array_equal
 from sklearn.cluster import KMeans
 from sklearn.datasets import load_breast_cancer, load_digits, load_iris, load_wine, make_blobs
 
-from conclust._lloyd.start import centred, init_centers
+from conclust._lloyd.start import centered, init_centers
 from conclust._sklearn import scaled_tolerance
 from conclust.cluster._constrained_kmeans import Round, constrained_kmeans
 from tests.oracles import kmeans as oracle
@@ -24,7 +24,7 @@ def both(X, init, weight=None, tol=0.0, max_iter=300, n_threads=None):
     theirs = KMeans(
         n_clusters, init=init, n_init=1, max_iter=max_iter, tol=tol, algorithm="lloyd"
     ).fit(X, sample_weight=weight)
-    data = centred(X)
+    data = centered(X)
     start = init_centers(data.X, n_clusters, init, weight, np.random.RandomState(0), mean=data.mean)
     ours = constrained_kmeans(
         data.X,
@@ -254,7 +254,7 @@ def test_float32_stays_float32():
     rng = np.random.RandomState(0)
     pairs = rng.randint(500, size=(200, 2))
     sign = np.where(y[pairs[:, 0]] == y[pairs[:, 1]], MUST, CANNOT)
-    data = centred(X).X
+    data = centered(X).X
     for kind in (np.asarray, sp.csr_matrix):
         single, double = (
             constrained_kmeans(kind(data.astype(dtype)), pairs, sign, None, data[:4], max_iter=20)
@@ -309,8 +309,8 @@ def test_the_start_is_left_alone():
 def test_centring_keeps_digits():
     # Check that far from the origin the answer is that of the same data near it.
     X, _ = make_blobs(400, 3, centers=3, cluster_std=2.0, random_state=0)
-    far = centred(X + 1e7).X
-    near = constrained_kmeans(centred(X).X, *NO_PAIRS, centred(X).X[:3])
+    far = centered(X + 1e7).X
+    near = constrained_kmeans(centered(X).X, *NO_PAIRS, centered(X).X[:3])
     assert_array_equal(constrained_kmeans(far, *NO_PAIRS, far[:3]).labels, near.labels)
 
 
@@ -321,7 +321,7 @@ def test_draws_are_scikit_learns(init, weighted):
     X = load_wine().data
     weight = np.random.RandomState(0).uniform(size=len(X)) if weighted else None
     theirs = KMeans(3, init=init, n_init=1, random_state=5, tol=0).fit(X, sample_weight=weight)
-    data = centred(X)
+    data = centered(X)
     start = init_centers(data.X, 3, init, weight, np.random.RandomState(5), mean=data.mean)
     ours = constrained_kmeans(data.X, *NO_PAIRS, start, sample_weight=weight)
     check_equal(theirs, ours._replace(centers=ours.centers + data.mean))

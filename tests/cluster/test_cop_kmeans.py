@@ -69,7 +69,7 @@ def test_relaxed_never_fails_and_breaks_little(known, k):
             model.fit(rows, constraints=known)
     kept = known.satisfied(model.labels_)
     lost = known.weight[~kept].sum()
-    best = min(known.weight[~known.satisfied(labels)].sum() for labels in oracle.labellings(6, k))
+    best = min(known.weight[~known.satisfied(labels)].sum() for labels in oracle.labelings(6, k))
     assert (lost == 0) == feasible
     assert lost <= 3 * best + 1e-9
 
@@ -95,7 +95,7 @@ def test_with_two_clusters_no_single_assignment_is_cheaper(case):
     distances = ((rows[:, None] - model.cluster_centers_) ** 2).sum(axis=2)
     best = min(
         distances[np.arange(10), labels].sum()
-        for labels in oracle.labellings(10, 2)
+        for labels in oracle.labelings(10, 2)
         if known.satisfied(labels).all()
     )
     assert model.inertia_ == pytest.approx(best)

@@ -16,7 +16,7 @@ from conclust._placement.links import link_rows
 from conclust.cluster._mpckmeans import MPCKMeans
 from conclust.cluster._mpckmeans._mpckmeans import mpckmeans
 from conclust.cluster._mpckmeans.metrics import Diagonal, Full
-from conclust.cluster._mpckmeans.problem import differences_of_far_rows, pose, standardised
+from conclust.cluster._mpckmeans.problem import differences_of_far_rows, pose, standardized
 from conclust.cluster._mpckmeans.step import (
     Terms,
     first_matrices,
@@ -199,11 +199,11 @@ def test_far_rows_are_far():
 def test_standardised():
     X = np.array([[1e6, 1.0, 7.0], [1e6 + 2, 1.0, 0.0], [1e6 + 4, 1.0, 0.0]])
     weight = np.array([1.0, 0.0, 1.0])
-    data = standardised(X, weight)
+    data = standardized(X, weight)
     np.testing.assert_allclose(data.scale, [2.0, 1.0, 3.5])
     np.testing.assert_allclose(data.X[:, 0], [-1.0, 0.0, 1.0])
     np.testing.assert_allclose(data.X * data.scale + data.mean, X)
-    sparse = standardised(sp.csr_array(X - [1e6, 0, 0]), weight)
+    sparse = standardized(sp.csr_array(X - [1e6, 0, 0]), weight)
     np.testing.assert_allclose(sparse.scale, data.scale)
     np.testing.assert_allclose(sparse.X.toarray()[:, 0], [0.0, 1.0, 2.0])
 

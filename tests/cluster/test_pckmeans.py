@@ -16,7 +16,7 @@ from conclust._lloyd.start import seed_neighborhoods
 from conclust._placement.links import link_rows
 from conclust._placement.soft import best_to_move
 from conclust.cluster._pckmeans import PCKMeans, pckmeans
-from conclust.cluster._penalty import choose_price, price_by_leads
+from conclust.cluster._penalty import choose_price, price_by_regret
 from conclust.exceptions import DegenerateClusteringWarning, InvalidConstraintsError
 from conclust.testing import any_constraints, consistent_constraints, contradictory_constraints
 from tests.oracles.pckmeans import pckmeans_objective
@@ -112,11 +112,11 @@ def test_without_constraints_it_is_kmeans(nothing, weighted):
 def test_price_by_leads():
     # By hand: after k-means the centres are 5/3 and 10.5. Leads are differences of squares.
     leads = np.abs((LINE - 5 / 3) ** 2 - (LINE - 10.5) ** 2).ravel()
-    price = price_by_leads(LINE, ENDS, np.ones(5))
+    price = price_by_regret(LINE, ENDS, np.ones(5))
     assert price == pytest.approx(0.6 * np.median(leads))
-    assert price_by_leads(LINE, ENDS, np.full(5, 2.0)) == pytest.approx(2 * price)
-    assert price_by_leads(LINE, ENDS[:1], np.ones(5)) == 1.0
-    assert price_by_leads(np.ones((4, 1)), np.ones((2, 1)), np.ones(4)) == 0.6
+    assert price_by_regret(LINE, ENDS, np.full(5, 2.0)) == pytest.approx(2 * price)
+    assert price_by_regret(LINE, ENDS[:1], np.ones(5)) == 1.0
+    assert price_by_regret(np.ones((4, 1)), np.ones((2, 1)), np.ones(4)) == 0.6
 
 
 def test_held_out_statements_choose_the_price():

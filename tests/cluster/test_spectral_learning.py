@@ -14,7 +14,7 @@ from conclust.cluster._spectral_learning import (
     edit,
     leading_vectors,
     neighbor_affinities,
-    normalise,
+    normalize,
     unit_rows,
 )
 from conclust.testing import any_constraints
@@ -72,7 +72,7 @@ def test_normalisations_are_the_definition(seed, sparse, regularization):
     A = oracle.affinity(rows(seed), 1.0)
     added = A + regularization * A.sum() / 100
     for kind in ("additive", "symmetric"):
-        found = normalise(sp.csr_array(A) if sparse else A, kind, regularization)
+        found = normalize(sp.csr_array(A) if sparse else A, kind, regularization)
         expected = getattr(oracle, kind)(added)
         np.testing.assert_allclose(found.toarray(), expected, atol=1e-12)
         v = np.arange(10.0)
@@ -97,7 +97,7 @@ def test_sparse_and_dense_eigenvectors_agree(
     np.testing.assert_allclose(found.values, expected.values, atol=1e-4)
     V = found.vectors
     np.testing.assert_allclose(V.T @ V, np.eye(4), atol=1e-6)
-    N = normalise(A, normalization, regularization).toarray()
+    N = normalize(A, normalization, regularization).toarray()
     assert np.abs(N @ V - V * found.values[:4]).max() < 1e-3
 
 

@@ -165,13 +165,13 @@ def test_from_labels_says_it_with_the_fewest_links(y):
     # Check that all pairs of labelled samples follow, and that no link can be left out.
     known = Constraints.from_labels(y)
     together, apart = oracle.closure(known.must_link, known.cannot_link, len(y))
-    labelled = [i for i, label in enumerate(y) if label >= 0]
-    for n, i in enumerate(labelled):
-        for j in labelled[n + 1 :]:
+    labeled = [i for i, label in enumerate(y) if label >= 0]
+    for n, i in enumerate(labeled):
+        for j in labeled[n + 1 :]:
             assert (frozenset((i, j)) in together) == (y[i] == y[j])
             assert (frozenset((i, j)) in apart) == (y[i] != y[j])
     n_classes = len(set(y) - {-1})
-    assert len(known) == len(labelled) - n_classes + n_classes * (n_classes - 1) // 2
+    assert len(known) == len(labeled) - n_classes + n_classes * (n_classes - 1) // 2
 
 
 def test_from_groups_is_compact():

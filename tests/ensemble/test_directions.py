@@ -6,7 +6,7 @@ from hypothesis import strategies as st
 
 from conclust import Constraints
 from conclust.ensemble._boost_cluster import inconsistency, links_of
-from conclust.ensemble._directions import CentredRows, Projector, discrepancy, factor_gram
+from conclust.ensemble._directions import CenteredRows, Projector, discrepancy, factor_gram
 from tests.oracles import boost_cluster as oracle
 
 SOLVERS = ("features", "samples", "operator")
@@ -86,7 +86,7 @@ def test_a_singular_gram_matrix():
     # Check eq. (17) with fewer dimensions than constrained rows, repeated and centred rows.
     X = np.repeat(some_rows(15, 5), 2, axis=0)
     links = links_of(some_links())
-    rows = CentredRows(X[links.rows] - X.mean(axis=0), None)
+    rows = CenteredRows(X[links.rows] - X.mean(axis=0), None)
     split = factor_gram(rows.gram())
     assert split.factor.shape[1] == 5 < len(links.rows)
     np.testing.assert_allclose(split.factor @ split.factor.T, rows.gram(), atol=1e-10)

@@ -15,12 +15,12 @@ LINKAGES = ["centroid", "ward", "average", "complete", "single"]
 NONE = np.empty((0, 2), dtype=np.int64)
 
 
-def merged(agglomerate, X, linkage, triplets, *, by_centres, apart=None, forced=NONE, n_more=3):
+def merged(agglomerate, X, linkage, triplets, *, by_centers, apart=None, forced=NONE, n_more=3):
     """All merges, a few at a time, with tables that are too small at first."""
     n = len(X)
     code = LINKAGES.index(linkage)
     points = square = tree = links = None
-    if by_centres:
+    if by_centers:
         points = np.ascontiguousarray(X.T)
     else:
         square = squareform(pdist(X)) ** (2 if linkage in ("centroid", "ward") else 1)
@@ -65,7 +65,7 @@ def merged(agglomerate, X, linkage, triplets, *, by_centres, apart=None, forced=
         stop = min(stop + n_more, n - 1)
 
 
-def compare(agglomerate, seed, n, linkage, share, *, by_centres, priced, n_forced):
+def compare(agglomerate, seed, n, linkage, share, *, by_centers, priced, n_forced):
     rng = np.random.RandomState(seed)
     X = rng.normal(size=(n, 2))
     triplets = oracle.random_tree_triplets(rng, n, share)
@@ -79,7 +79,7 @@ def compare(agglomerate, seed, n, linkage, share, *, by_centres, priced, n_force
         apart = pairs, rng.randint(1, 4, len(pairs)).astype(float)
         price[tuple(pairs.T)] = price[tuple(pairs.T[::-1])] = apart[1]
     children, heights, broken = merged(
-        agglomerate, X, linkage, triplets, by_centres=by_centres, apart=apart, forced=forced
+        agglomerate, X, linkage, triplets, by_centers=by_centers, apart=apart, forced=forced
     )
     expected = oracle.recon(
         oracle.cluster_distance(linkage, squareform(pdist(X)), X),
@@ -104,28 +104,28 @@ def compare(agglomerate, seed, n, linkage, share, *, by_centres, priced, n_force
     n_forced=st.integers(0, 3),
 )
 def test_the_merges_are_those_of_the_reference(linkage, seed, n, share, priced, n_forced):
-    for by_centres in (False, True) if linkage in ("centroid", "ward") else (False,):
+    for by_centers in (False, True) if linkage in ("centroid", "ward") else (False,):
         compare(
             plain(kernel.agglomerate),
             seed,
             n,
             linkage,
             share,
-            by_centres=by_centres,
+            by_centers=by_centers,
             priced=priced,
             n_forced=n_forced,
         )
 
 
 @pytest.mark.parametrize(
-    ("linkage", "by_centres", "share", "priced"),
+    ("linkage", "by_centers", "share", "priced"),
     [
         ("centroid", True, 0, False),
         ("ward", True, 0.8, False),
         ("average", False, 0.8, True),
     ],
 )
-def test_compiled_they_are_the_same(linkage, by_centres, share, priced):
+def test_compiled_they_are_the_same(linkage, by_centers, share, priced):
     # Each of these is compiled for itself, with what it needs and no more.
     for seed in range(20):
         compare(
@@ -134,7 +134,7 @@ def test_compiled_they_are_the_same(linkage, by_centres, share, priced):
             5 + seed % 8,
             linkage,
             share,
-            by_centres=by_centres,
+            by_centers=by_centers,
             priced=priced,
             n_forced=seed % 3,
         )

@@ -3,10 +3,10 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from conclust._kernels import colouring, place_hard
+from conclust._kernels import coloring, place_hard
 from conclust._kernels.place_hard import FREE
 from tests.oracles import placement as oracle
-from tests.oracles.colouring import csr
+from tests.oracles.coloring import csr
 
 PLENTY = 1_000_000
 
@@ -45,7 +45,7 @@ def with_weights(apart, weight, n_units):
 
 
 def value(labels, cost, apart, weight):
-    return oracle.broken_weight(labels, apart, weight), oracle.total_cost(labels, cost)
+    return oracle.violated_weight(labels, apart, weight), oracle.total_cost(labels, cost)
 
 
 @st.composite
@@ -66,7 +66,7 @@ def test_forests_are_placed_at_least_cost(case, way):
     cost, apart = case
     indptr, indices = csr(apart, len(cost))
     alive = np.ones(len(cost), dtype=np.bool_)
-    peeled = colouring.core(indptr, indices, 2, alive)
+    peeled = coloring.core(indptr, indices, 2, alive)
     parent, labels = np.empty((2, len(cost)), dtype=np.int64)
     way(place_hard.find_parents)(indptr, indices, peeled, parent)
     folded = cost.copy()
@@ -170,9 +170,9 @@ def test_soft_start_without_clashes_is_the_cheapest(case, way):
     way(place_hard.place_softly)(
         cost, *with_weights(apart, weight, len(cost)), order, 0.1, 1.5, 30, labels
     )
-    if oracle.broken_weight(cheapest, apart, weight) == 0:
+    if oracle.violated_weight(cheapest, apart, weight) == 0:
         assert labels.tolist() == cheapest.tolist()
-    assert oracle.broken_weight(labels, apart, weight) <= oracle.broken_weight(
+    assert oracle.violated_weight(labels, apart, weight) <= oracle.violated_weight(
         cheapest, apart, weight
     )
 
@@ -188,7 +188,7 @@ def test_repair_breaks_the_least_weight(case, n_drawn, seed, way):
     labels = np.zeros(len(cost), dtype=np.int64)
     links = with_weights(apart, weight, len(cost))
     broken = way(place_hard.repair)(cost, *links, n_drawn, 3_000, seed, labels)
-    assert broken == oracle.broken_weight(labels, apart, weight)
+    assert broken == oracle.violated_weight(labels, apart, weight)
     assert broken == oracle.cheapest(cost, apart, weight)[0]
 
 
@@ -218,8 +218,8 @@ def test_broken_weight_by_component(case, way):
     together = np.zeros(len(cost), dtype=np.int64)
     broken = np.empty(1)
     links = with_weights(apart, weight, len(cost))
-    way(place_hard.broken_weight)(*links, together, labels, broken)
-    assert broken[0] == oracle.broken_weight(labels, apart, weight)
+    way(place_hard.violated_weight)(*links, together, labels, broken)
+    assert broken[0] == oracle.violated_weight(labels, apart, weight)
 
 
 @given(case=problems(max_units=14, max_clusters=5), seed=st.integers(1, 2**31 - 2))

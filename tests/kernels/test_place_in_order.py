@@ -5,7 +5,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from conclust._kernels.place_in_order import Plan, count_broken, place_pairs, plan_pairs
+from conclust._kernels.place_in_order import Plan, count_violated, place_pairs, plan_pairs
 from tests.oracles import kmeans as oracle
 
 MUST, CANNOT = 1, -1
@@ -134,7 +134,9 @@ def test_agrees_with_the_paper(plain):
     check()
 
 
-@pytest.mark.parametrize("count", [count_broken, count_broken.py_func], ids=["compiled", "plain"])
+@pytest.mark.parametrize(
+    "count", [count_violated, count_violated.py_func], ids=["compiled", "plain"]
+)
 def test_broken_pairs_are_counted(count):
     pairs = np.array([(0, 1), (0, 2), (0, 1), (1, 2)])
     sign = np.array([MUST, MUST, CANNOT, CANNOT], dtype=np.int8)

@@ -118,7 +118,7 @@ def test_prices_of_broken_links(compiled, problem):
     # Check the prices against the total, and the count against the statements.
     cost, links, price, labels = problem
     paid = np.empty(len(links))
-    n_broken = kernel("broken_price", compiled)(links.pairs, links.sign, price, labels, paid)
+    n_broken = kernel("violated_price", compiled)(links.pairs, links.sign, price, labels, paid)
     expected = total_price(np.zeros_like(cost), links.pairs, links.sign, price, labels)
     assert paid.sum() == pytest.approx(expected)
     same = labels[links.pairs[:, 0]] == labels[links.pairs[:, 1]]

@@ -9,14 +9,14 @@ from sklearn.metrics import euclidean_distances
 
 from conclust import Constraints, sample_constraints
 from conclust._lloyd.rows import open_rows
-from conclust._lloyd.start import centred
+from conclust._lloyd.start import centered
 from conclust._lloyd.sweep import Assigned, NearestCenters
 from conclust._placement.links import link_rows
 from conclust._placement.units import units_of
 from conclust.cluster import constrained_kmeans, cop_kmeans, pckmeans
 
 X, y = load_iris(return_X_y=True)
-X = centred(X).X
+X = centered(X).X
 KNOWN = sample_constraints(y, 60, random_state=0)
 WEIGHT = np.random.RandomState(0).uniform(0.5, 2, len(X))
 

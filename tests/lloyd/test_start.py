@@ -7,20 +7,20 @@ from numpy.testing import assert_allclose, assert_array_equal
 from sklearn.cluster import kmeans_plusplus
 from sklearn.datasets import load_iris
 
-from conclust._lloyd.start import centred, init_centers
+from conclust._lloyd.start import centered, init_centers
 
 
 def test_centred():
     # Check that X is copied unless told otherwise, and that sparse data are left where they are.
     X = load_iris().data
     before = X.copy()
-    data = centred(X)
+    data = centered(X)
     assert_array_equal(X, before)
     assert_allclose(data.X + data.mean, X)
     assert_allclose(data.X.mean(axis=0), 0, atol=1e-12)
-    assert np.shares_memory(centred(X, copy=False).X, X)
+    assert np.shares_memory(centered(X, copy=False).X, X)
     sparse = sp.csr_matrix(before)
-    data = centred(sparse)
+    data = centered(sparse)
     assert data.X is sparse
     assert not data.mean.any()
 
@@ -36,7 +36,7 @@ def test_random_rows_are_distinct():
 def test_init_from_an_array_and_from_a_callable():
     # Check that arrays move with the data, and that the callable sees the data as given.
     X = load_iris().data
-    data = centred(X)
+    data = centered(X)
     rng = np.random.RandomState(0)
     start = init_centers(data.X, 2, X[:2].tolist(), None, rng, mean=data.mean)
     assert_allclose(start, data.X[:2])

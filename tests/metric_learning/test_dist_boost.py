@@ -102,7 +102,7 @@ def fitted():
 
 
 def test_distances_are_those_of_the_definition(fitted):
-    rows = fitted._standardised(X[::15])
+    rows = fitted._standardized(X[::15])
     rounds = [beliefs_of(rows, mixture, "full") for mixture in fitted.estimators_]
     of_row = [[(b.component[i], b.probability[i]) for b in rounds] for i in range(len(rows))]
     D = fitted.pairwise(X[::15])

@@ -7,10 +7,10 @@ from conclust import Constraints
 from conclust.metrics import ConstraintReport, _pairwise, pairwise_f1, violations
 from tests.oracles import constraints as oracle
 
-TWO_LABELLINGS = st.lists(st.tuples(st.integers(-1, 3), st.integers(0, 3)), min_size=1, max_size=12)
+TWO_LABELINGS = st.lists(st.tuples(st.integers(-1, 3), st.integers(0, 3)), min_size=1, max_size=12)
 
 
-@given(TWO_LABELLINGS, st.booleans())
+@given(TWO_LABELINGS, st.booleans())
 def test_f1_is_the_definition(labels, dense):
     true, pred = zip(*labels, strict=True)
     limit = _pairwise.MAX_DENSE_CELLS
@@ -21,7 +21,7 @@ def test_f1_is_the_definition(labels, dense):
         _pairwise.MAX_DENSE_CELLS = limit
 
 
-@given(TWO_LABELLINGS)
+@given(TWO_LABELINGS)
 def test_f1_does_not_see_names(labels):
     true, pred = (np.array(x) for x in zip(*labels, strict=True))
     value = pairwise_f1(true, pred)

@@ -26,7 +26,7 @@ def closure(must_link, cannot_link, n):
         apart |= new_apart
 
 
-def labellings(n, k):
+def labelings(n, k):
     """Every way to put n samples into at most k clusters."""
     return (np.array(labels) for labels in product(range(k), repeat=n))
 
@@ -47,7 +47,7 @@ def holds(statement, labels):
 def feasible(statements, n, k):
     """Whether some labelling with k clusters keeps all statements."""
     statements = list(statements)
-    return any(all(holds(s, labels) for s in statements) for labels in labellings(n, k))
+    return any(all(holds(s, labels) for s in statements) for labels in labelings(n, k))
 
 
 def shortest_path_length(must_link, a, b):
@@ -64,7 +64,7 @@ def shortest_path_length(must_link, a, b):
 def heaviest_consistent(constraints, n):
     """The weight of the heaviest subset of pairwise statements that some labelling keeps."""
     statements = list(constraints)
-    return max(sum(s.weight for s in statements if holds(s, labels)) for labels in labellings(n, n))
+    return max(sum(s.weight for s in statements if holds(s, labels)) for labels in labelings(n, n))
 
 
 def pairwise_f1(true, pred):

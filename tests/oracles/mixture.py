@@ -10,17 +10,17 @@ from scipy.stats import multivariate_normal
 def marginals(score, apart):
     """Return (marginals, log of the sum) of Π exp score over labellings that keep links."""
     n_units, n_clusters = score.shape
-    labellings = [
+    labelings = [
         labels
         for labels in product(range(n_clusters), repeat=n_units)
         if all(labels[u] != labels[v] for u, v in apart)
     ]
-    if not labellings:
+    if not labelings:
         return np.zeros_like(score), -np.inf
-    logs = np.array([sum(score[u, c] for u, c in enumerate(labels)) for labels in labellings])
+    logs = np.array([sum(score[u, c] for u, c in enumerate(labels)) for labels in labelings])
     log_z = logsumexp(logs)
     out = np.zeros_like(score)
-    for labels, value in zip(labellings, logs, strict=True):
+    for labels, value in zip(labelings, logs, strict=True):
         out[np.arange(n_units), labels] += np.exp(value - log_z)
     return out, log_z
 
@@ -49,16 +49,16 @@ def e_step(joint, constraints, sample_weight=None):
         mean = weight[rows].mean()
         power = weight[rows] / mean if mean > 0 else np.ones(len(rows))
         logs = []
-        labellings = []
+        labelings = []
         for labels in product(range(k), repeat=len(rows)):
             label = dict(zip(rows, labels, strict=True))
             together = all(label[i] == label[j] for i, j in constraints.must_link if i in label)
             apart = all(label[i] != label[j] for i, j in constraints.cannot_link if i in label)
             if together and apart:
-                labellings.append(labels)
+                labelings.append(labels)
                 logs.append(power @ joint[rows, labels])
         value = logsumexp(logs)
         total += mean * value
-        for labels, log in zip(labellings, logs, strict=True):
+        for labels, log in zip(labelings, logs, strict=True):
             resp[rows, labels] += np.exp(log - value)
     return resp, total

@@ -5,13 +5,13 @@ import itertools
 import numpy as np
 
 
-def all_labellings(n_units, n_clusters):
+def all_labelings(n_units, n_clusters):
     """(n_clusters ** n_units, n_units) every way to label the units."""
     everything = list(itertools.product(range(n_clusters), repeat=n_units))
     return np.array(everything, dtype=np.int64).reshape(-1, n_units)
 
 
-def broken_weight(labels, apart, weight):
+def violated_weight(labels, apart, weight):
     """The weight of the pairs whose two units share a label."""
     return sum(w for (i, j), w in zip(apart, weight, strict=True) if labels[i] == labels[j])
 
@@ -23,8 +23,8 @@ def total_cost(labels, cost):
 def cheapest(cost, apart, weight):
     """The least (broken weight, cost), the weight first."""
     return min(
-        (broken_weight(labels, apart, weight), total_cost(labels, cost))
-        for labels in all_labellings(*cost.shape)
+        (violated_weight(labels, apart, weight), total_cost(labels, cost))
+        for labels in all_labelings(*cost.shape)
     )
 
 
@@ -32,13 +32,13 @@ def place_greedily(cost, apart):
     """Most constrained unit first, recomputed from scratch each time; None at a dead end."""
     n_units, n_clusters = cost.shape
     labels = [None] * n_units
-    neighbours = [set() for _ in range(n_units)]
+    neighbors = [set() for _ in range(n_units)]
     for i, j in apart:
-        neighbours[i].add(int(j))
-        neighbours[j].add(int(i))
+        neighbors[i].add(int(j))
+        neighbors[j].add(int(i))
 
     def allowed(u):
-        held = {labels[v] for v in neighbours[u]}
+        held = {labels[v] for v in neighbors[u]}
         return sorted((cost[u, c], c) for c in range(n_clusters) if c not in held)
 
     def urgency(u):

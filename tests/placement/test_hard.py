@@ -8,7 +8,7 @@ from hypothesis import strategies as st
 from conclust._placement import hard
 from conclust._placement.apart_graph import ApartGraph
 from conclust._placement.hard import Outcome, place
-from tests.oracles import colouring as graphs
+from tests.oracles import coloring as graphs
 from tests.oracles import placement as oracle
 
 seeds = st.integers(0, 2**31 - 1)
@@ -24,7 +24,7 @@ def complete(n):
     return [(i, j) for i in range(n) for j in range(i + 1, n)]
 
 
-def hidden_labelling(seed, n_units, n_clusters, share):
+def hidden_labeling(seed, n_units, n_clusters, share):
     """Links drawn from a labelling nobody else sees; at most `share` of the true ones."""
     rng = np.random.RandomState(seed)
     truth = rng.randint(n_clusters, size=n_units)
@@ -57,7 +57,7 @@ def check_report(placement, cost, graph):
 
 @given(seeds, st.integers(2, 40), st.integers(2, 6), st.floats(0, 1))
 def test_feasible_links_are_kept(seed, n_units, n_clusters, share):
-    cost, graph = hidden_labelling(seed, n_units, n_clusters, share)
+    cost, graph = hidden_labeling(seed, n_units, n_clusters, share)
     placement = place(cost, graph)
     check_report(placement, cost, graph)
     assert placement.outcome == Outcome.FEASIBLE
@@ -69,7 +69,7 @@ def test_feasible_links_are_kept(seed, n_units, n_clusters, share):
 def test_all_true_links_leave_only_the_names_open(seed, n_clusters):
     # Check that with every cannot-link of a labelling given, its clusters come back, each under
     # the cheapest of the names there are.
-    cost, graph = hidden_labelling(seed, 40, n_clusters, 1.0)
+    cost, graph = hidden_labeling(seed, 40, n_clusters, 1.0)
     truth = np.random.RandomState(seed).randint(n_clusters, size=40)
     assume(len(set(truth)) == n_clusters)
     placement = place(cost, graph)
@@ -84,7 +84,7 @@ def test_hard_planted_colourings_are_solved(seed, case):
     # Check the densities (links per unit) where a random graph is just about colourable.
     n_clusters, degree = case
     share = 40 * degree / 2 / (40 * 39 / 2 * (1 - 1 / n_clusters))
-    cost, graph = hidden_labelling(seed, 40, n_clusters, share)
+    cost, graph = hidden_labeling(seed, 40, n_clusters, share)
     placement = place(cost, graph)
     assert placement.outcome == Outcome.FEASIBLE
     assert len(placement.broken) == 0
@@ -106,7 +106,7 @@ def test_tiny_cases_against_every_labelling(seed, n_units, n_clusters, share):
         assert relaxed.outcome == Outcome.RELAXED
         assert graph.apart_weight[relaxed.broken].sum() == weight
         among = graph.restricted(np.sort(strict.witness))
-        assert not graphs.has_colouring(among.apart, among.n_units, n_clusters)
+        assert not graphs.has_coloring(among.apart, among.n_units, n_clusters)
 
 
 @given(seeds, st.integers(1, 10), st.floats(0, 0.5))
@@ -131,7 +131,7 @@ def test_without_links_everyone_gets_the_cheapest(seed, n_units, n_clusters):
 @given(seeds, st.integers(2, 40), st.integers(2, 6), st.floats(0, 0.6), st.booleans())
 def test_never_worse_than_before(seed, n_units, n_clusters, share, relax):
     # Check that new costs never leave more than the old labels would cost under them.
-    cost, graph = hidden_labelling(seed, n_units, n_clusters, share)
+    cost, graph = hidden_labeling(seed, n_units, n_clusters, share)
     before = place(cost, graph).labels
     new_cost = cost + np.random.RandomState(seed).uniform(-0.3, 0.3, size=cost.shape)
     after = place(new_cost, graph, previous=before, relax=relax)
@@ -242,7 +242,7 @@ def stuck(monkeypatch, **limits):
 
 
 def hard_case():
-    cost, graph = hidden_labelling(13, 40, 3, 40 * 4.7 / 2 / (40 * 39 / 2 * 2 / 3))
+    cost, graph = hidden_labeling(13, 40, 3, 40 * 4.7 / 2 / (40 * 39 / 2 * 2 / 3))
     assert place(cost, graph).rung == "repair"
     return cost, graph
 
@@ -254,17 +254,17 @@ def test_without_repair_the_colouring_answers(monkeypatch):
     exact = place(cost, graph)
     assert (exact.outcome, exact.rung) == (Outcome.FEASIBLE, "colouring")
     stuck(monkeypatch, MAX_SOLVER_VARIABLES=0)
-    coloured = place(cost, graph)
-    assert (coloured.outcome, coloured.rung) == (Outcome.FEASIBLE, "colouring")
-    assert len(exact.broken) == len(coloured.broken) == 0
-    assert exact.cost <= coloured.cost
+    colored = place(cost, graph)
+    assert (colored.outcome, colored.rung) == (Outcome.FEASIBLE, "colouring")
+    assert len(exact.broken) == len(colored.broken) == 0
+    assert exact.cost <= colored.cost
 
 
 def test_the_solver_comes_last(monkeypatch):
     # Check that it finds the least cost, as good as any other way, and that it can say no.
     cost, graph = hard_case()
     least = place(cost, graph).cost
-    stuck(monkeypatch, SHORT_REPAIR=0, LONG_REPAIR=0, COLOUR_BUDGET=0, CLIQUE_BUDGET=0)
+    stuck(monkeypatch, SHORT_REPAIR=0, LONG_REPAIR=0, COLOR_BUDGET=0, CLIQUE_BUDGET=0)
     placement = place(cost, graph)
     assert (placement.outcome, placement.rung) == (Outcome.FEASIBLE, "solver")
     assert len(placement.broken) == 0
@@ -277,14 +277,14 @@ def test_the_solver_comes_last(monkeypatch):
 
 def test_a_long_repair_may_do(monkeypatch):
     cost, graph = hard_case()
-    stuck(monkeypatch, SHORT_REPAIR=0, COLOUR_BUDGET=0)
+    stuck(monkeypatch, SHORT_REPAIR=0, COLOR_BUDGET=0)
     placement = place(cost, graph)
     assert (placement.outcome, placement.rung) == (Outcome.FEASIBLE, "repair")
 
 
 def test_not_knowing_is_said(monkeypatch):
     cost, graph = hard_case()
-    stuck(monkeypatch, SHORT_REPAIR=0, LONG_REPAIR=0, COLOUR_BUDGET=0, MAX_SOLVER_VARIABLES=0)
+    stuck(monkeypatch, SHORT_REPAIR=0, LONG_REPAIR=0, COLOR_BUDGET=0, MAX_SOLVER_VARIABLES=0)
     placement = place(cost, graph)
     assert placement.outcome == Outcome.UNKNOWN
     assert len(placement.broken) > 0
@@ -294,7 +294,7 @@ def test_not_knowing_is_said(monkeypatch):
 
 def test_renumbered_units_are_placed_alike():
     # Check that the result does not hang on the order the units come in.
-    cost, graph = hidden_labelling(3, 60, 6, 0.1)
+    cost, graph = hidden_labeling(3, 60, 6, 0.1)
     placement = place(cost, graph)
     order = np.random.RandomState(0).permutation(60)
     number = np.argsort(order)

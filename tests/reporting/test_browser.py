@@ -67,8 +67,8 @@ def test_the_map_is_not_blank(which, visit, request):
     import io
 
     pixels = Image.open(io.BytesIO(image)).convert("RGB").getcolors(1 << 20)
-    coloured = sum(n for n, (r, g, b) in pixels if max(r, g, b) - min(r, g, b) > 60)
-    assert coloured > 1000
+    colored = sum(n for n, (r, g, b) in pixels if max(r, g, b) - min(r, g, b) > 60)
+    assert colored > 1000
 
 
 @pytest.mark.parametrize("which", ["small_report", "large_report"])

@@ -104,9 +104,9 @@ def test_headings_go_down_by_one_and_tables_are_labelled(small_report):
     assert set(wanted) <= set(ids)
 
 
-def luminance(colour):
+def luminance(color):
     """Relative luminance of WCAG 2."""
-    channels = [int(colour[i : i + 2], 16) / 255 for i in (1, 3, 5)]
+    channels = [int(color[i : i + 2], 16) / 255 for i in (1, 3, 5)]
     linear = [c / 12.92 if c <= 0.04045 else ((c + 0.055) / 1.055) ** 2.4 for c in channels]
     return 0.2126 * linear[0] + 0.7152 * linear[1] + 0.0722 * linear[2]
 
@@ -119,9 +119,9 @@ def contrast(one, two):
 def test_colours_can_be_told_from_the_ground():
     style = _asset("page.css")
     named = dict(re.findall(r"--(\w+): (#[0-9a-f]{6})", style))
-    for colour in (*COLORS, named["ink"], named["soft"], named["bad"], named["good"]):
-        assert contrast(colour, "#ffffff") >= 4.5, colour
-        assert contrast(colour, named["wash"]) >= 4.5, colour
+    for color in (*COLORS, named["ink"], named["soft"], named["bad"], named["good"]):
+        assert contrast(color, "#ffffff") >= 4.5, color
+        assert contrast(color, named["wash"]) >= 4.5, color
     assert len(set(COLORS)) == len(COLORS)
 
 

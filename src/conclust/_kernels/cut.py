@@ -227,7 +227,7 @@ def move_branches(
                     i = order[at]
                     for r in row_of[starts[i] : starts[i + 1]]:
                         a, b, c = rows[r]
-                        whole = whole and not is_broken(labels[a], labels[b], labels[c])
+                        whole = whole and not is_violated(labels[a], labels[b], labels[c])
                 if whole:
                     held[old] -= size[v]
                     held[new] += size[v]
@@ -253,7 +253,7 @@ def cluster_sizes(children, size):
 
 
 @jit
-def is_broken(a, b, c):
+def is_violated(a, b, c):
     """Whether c shares a cluster with exactly one of a and b (not Definition 4.2)."""
     return (c == a) != (c == b)
 
@@ -264,9 +264,9 @@ def change(rows, starts, row_of, labels, u, label):
     old, more = labels[u], 0
     for at in range(starts[u], starts[u + 1]):
         a, b, c = rows[row_of[at]]
-        more -= is_broken(labels[a], labels[b], labels[c])
+        more -= is_violated(labels[a], labels[b], labels[c])
         labels[u] = label
-        more += is_broken(labels[a], labels[b], labels[c])
+        more += is_violated(labels[a], labels[b], labels[c])
         labels[u] = old
     return more
 
@@ -292,7 +292,7 @@ def settle(rows, starts, row_of, labels, n_clusters, max_steps):
     n_broken = 0
     for r in range(m):
         a, b, c = rows[r]
-        if is_broken(labels[a], labels[b], labels[c]):
+        if is_violated(labels[a], labels[b], labels[c]):
             broken[n_broken], place[r] = r, n_broken
             n_broken += 1
     free_at = np.zeros((n_units, n_clusters), np.int64)
@@ -321,7 +321,7 @@ def settle(rows, starts, row_of, labels, n_clusters, max_steps):
         for at in range(starts[u], starts[u + 1]):
             r = row_of[at]
             a, b, c = rows[r]
-            now = is_broken(labels[a], labels[b], labels[c])
+            now = is_violated(labels[a], labels[b], labels[c])
             if now and place[r] < 0:
                 broken[n_broken], place[r] = r, n_broken
                 n_broken += 1

@@ -4,11 +4,11 @@ import numpy as np
 
 from conclust._kernels._jit import helper, inlined, jit
 from conclust._kernels.nearest import Factors, move_dense, sweep_dense
-from conclust._kernels.place_in_order import count_broken, place_pairs
+from conclust._kernels.place_in_order import count_violated, place_pairs
 
 # Python calls these kernels, too, but rarely where it calls `iterate_dense`: here they are parts.
 _sweep, _move = helper(sweep_dense), helper(move_dense)
-_place, _count_broken = helper(place_pairs), helper(count_broken)
+_place, _count_violated = helper(place_pairs), helper(count_violated)
 
 
 @jit
@@ -72,7 +72,7 @@ def iterate_dense(
                 inertia -= 2 * centers[cluster, feature] * sums[cluster, feature]
         records[n_iter, 0] = max(inertia, 0.0)
         records[n_iter, 1] = n_changed
-        records[n_iter, 2] = _count_broken(pairs, sign, placed)
+        records[n_iter, 2] = _count_violated(pairs, sign, placed)
         prints[n_before + n_iter] = fingerprint(labels)
         if is_empty:
             return n_done, True

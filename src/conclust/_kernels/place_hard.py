@@ -85,7 +85,7 @@ def _two_cheapest(cost, unit):
 
 
 @jit
-def broken_weight(indptr, indices, weight, component, labels, broken):
+def violated_weight(indptr, indices, weight, component, labels, broken):
     """Sum the weight of the broken links of each component.
 
     indptr, indices                      int64     in    CSR of the graph

@@ -97,7 +97,7 @@ def _follow(taken, sign, nearest, second):
 
 
 @jit
-def count_broken(pairs, sign, labels):
+def count_violated(pairs, sign, labels):
     """Count the pairs that ``labels`` breaks.
 
     pairs        (p, 2)         int      in

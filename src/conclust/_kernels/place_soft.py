@@ -136,8 +136,8 @@ def move_chains(cost, indptr, neighbor, link, sign, price, order, longest, budge
                 labels[row] = new
                 for e in range(indptr[row], indptr[row + 1]):
                     other = neighbor[e]
-                    is_broken = (labels[other] == new) != (sign[link[e]] > 0)
-                    if is_broken and asked[other] != chain:
+                    is_violated = (labels[other] == new) != (sign[link[e]] > 0)
+                    if is_violated and asked[other] != chain:
                         asked[other] = chain
                         waiting[n_waiting] = other
                         n_waiting += 1
@@ -150,7 +150,7 @@ def move_chains(cost, indptr, neighbor, link, sign, price, order, longest, budge
 
 
 @jit
-def broken_price(pairs, sign, price, labels, paid):
+def violated_price(pairs, sign, price, labels, paid):
     """Price of each link as it stands.
 
     pairs            (p, 2)        int64     in      rows

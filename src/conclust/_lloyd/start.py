@@ -20,23 +20,23 @@ from conclust._validation import check_enough_rows
 Init = str | np.ndarray | Callable[..., np.ndarray]
 
 
-class Centred(NamedTuple):
+class Centered(NamedTuple):
     """Data moved to their mean, and that mean; sparse data stay where they are."""
 
     X: Matrix
     mean: np.ndarray  # (n_features,)
 
 
-def centred(X: Matrix, *, copy: bool = True) -> Centred:
+def centered(X: Matrix, *, copy: bool = True) -> Centered:
     """Move dense data to their mean, where ‖x‖² + ‖c‖² − 2 x·c loses fewest digits.
 
     Distances do not change. Whoever calls adds ``mean`` to the centres found. Done once for all
     starts and rounds; ``copy=False`` overwrites X, for a caller who holds the only reference.
     """
     if sp.issparse(X):
-        return Centred(X, np.zeros(X.shape[1], dtype=X.dtype))
+        return Centered(X, np.zeros(X.shape[1], dtype=X.dtype))
     mean = X.mean(axis=0)
-    return Centred(np.subtract(X, mean, out=None if copy else X), mean)
+    return Centered(np.subtract(X, mean, out=None if copy else X), mean)
 
 
 def init_centers(
@@ -62,7 +62,7 @@ def init_centers(
         Not used by arrays and callables.
     random_state : RandomState
     mean : ndarray of shape (n_features,), default=None
-        What `centred` took from X; an array ``init`` is moved likewise.
+        What `centered` took from X; an array ``init`` is moved likewise.
 
     Returns
     -------

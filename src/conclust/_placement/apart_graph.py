@@ -7,8 +7,8 @@ import numpy as np
 import numpy.typing as npt
 
 from conclust._arrays import FloatArray, IntArray
-from conclust._kernels import colouring
-from conclust._kernels.place_hard import broken_weight, find_parents
+from conclust._kernels import coloring
+from conclust._kernels.place_hard import find_parents, violated_weight
 from conclust._pairs import graph_of
 
 
@@ -54,7 +54,7 @@ class ApartGraph:
         component = np.empty(self.n_units, np.int64)
         side = np.empty(self.n_units, np.int64)
         odd = np.empty(self.n_units, np.bool_)
-        n_components = colouring.two_colour(self.indptr, self.indices, component, side, odd)
+        n_components = coloring.two_color(self.indptr, self.indices, component, side, odd)
         return component, side, odd[:n_components]
 
     @property
@@ -75,7 +75,7 @@ class ApartGraph:
     @cached_property
     def _peeling(self) -> tuple[IntArray, IntArray, IntArray, "ApartGraph"]:
         inside = np.ones(self.n_units, np.bool_)
-        peeled = colouring.core(self.indptr, self.indices, 2, inside)
+        peeled = coloring.core(self.indptr, self.indices, 2, inside)
         parent = np.empty(len(peeled), np.int64)
         find_parents(self.indptr, self.indices, peeled, parent)
         units = np.flatnonzero(inside)
@@ -113,8 +113,8 @@ class ApartGraph:
         """Return the rows of `apart` whose two units share a cluster."""
         return np.flatnonzero(labels[self.apart[:, 0]] == labels[self.apart[:, 1]])
 
-    def broken_weight(self, labels: IntArray) -> FloatArray:
+    def violated_weight(self, labels: IntArray) -> FloatArray:
         """(n_components,) weight of the broken links of each component."""
         broken = np.empty(len(self.odd))
-        broken_weight(self.indptr, self.indices, self.weight, self.component, labels, broken)
+        violated_weight(self.indptr, self.indices, self.weight, self.component, labels, broken)
         return broken

@@ -9,8 +9,8 @@ from scipy.optimize import Bounds, LinearConstraint, linear_sum_assignment, milp
 from scipy.sparse import coo_array, csr_array, eye_array, kron
 
 from conclust._arrays import FloatArray, IntArray
-from conclust._kernels import colouring
-from conclust._kernels.colouring import FOUND, NONE, UNKNOWN
+from conclust._kernels import coloring
+from conclust._kernels.coloring import FOUND, NONE, UNKNOWN
 from conclust._kernels.place_hard import (
     FREE,
     ROUNDING,
@@ -46,7 +46,7 @@ RELAX_N_DRAWN = 64
 N_REPAIRS = 8
 MAX_REPEATED = 20_000
 CLIQUE_BUDGET = 100_000  # candidates tried
-COLOUR_BUDGET = 500_000  # colours tried: about 1 s
+COLOR_BUDGET = 500_000  # colours tried: about 1 s
 # The integer programme has one binary variable per unit and cluster. It is reached where links
 # are dense, and there it needs seconds at this size and minutes at twice the size.
 MAX_SOLVER_VARIABLES = 300
@@ -208,7 +208,7 @@ def _place_core(
             )
     if previous is not None and (fresh or cost.shape[1] == 2):
         labels = _better(cost, graph, labels, _improved(cost, graph, previous))
-    clashing = np.flatnonzero(graph.broken_weight(labels))
+    clashing = np.flatnonzero(graph.violated_weight(labels))
     # `previous` has been up the ladder once, and no step breaks more than it did.
     if len(clashing) == 0 or (relax and previous is not None):
         return _Found(labels, rung)
@@ -282,7 +282,7 @@ def _settle(cost: FloatArray, graph: ApartGraph, labels: IntArray, time_limit: f
     mended = _mend(cost, graph, labels, _short_budget(cost), n_tries)
     if mended is not None:
         return _Found(mended, "repair")
-    verdict, coloured, witness = _colour(cost, graph)
+    verdict, colored, witness = _color(cost, graph)
     if verdict == NONE:
         return _Found(labels, "colouring", witness)
     if verdict == UNKNOWN:
@@ -291,10 +291,10 @@ def _settle(cost: FloatArray, graph: ApartGraph, labels: IntArray, time_limit: f
             return _Found(mended, "repair")
     solver, solved = _solve(cost, graph, time_limit)
     if verdict == FOUND:
-        coloured = _improved(cost, graph, coloured)
+        colored = _improved(cost, graph, colored)
         if solver == FOUND:
-            coloured = _better(cost, graph, solved, coloured)
-        return _Found(coloured, "colouring")
+            colored = _better(cost, graph, solved, colored)
+        return _Found(colored, "colouring")
     if solver == FOUND:
         return _Found(solved, "solver")
     if solver == NONE:
@@ -327,45 +327,43 @@ def _short_budget(cost: FloatArray) -> int:
     return min(SHORT_REPAIR, SMALL_REPAIR * cost.size**2)
 
 
-def _colour(cost: FloatArray, graph: ApartGraph) -> tuple[int, IntArray, IntArray]:
+def _color(cost: FloatArray, graph: ApartGraph) -> tuple[int, IntArray, IntArray]:
     """Colour one component exactly; return the verdict, the labels, and why there are none."""
     n_clusters = cost.shape[1]
     inside = np.ones(graph.n_units, np.bool_)
-    peeled = colouring.core(graph.indptr, graph.indices, n_clusters, inside)
+    peeled = coloring.core(graph.indptr, graph.indices, n_clusters, inside)
     units = np.flatnonzero(inside)
     core = graph.restricted(units)
     labels = np.full(graph.n_units, FREE, np.int64)
     for component in range(len(core.odd)):
         alive = core.component == component
-        verdict, colours, witness = _colour_connected(core, alive, n_clusters)
+        verdict, colors, witness = _color_connected(core, alive, n_clusters)
         if verdict != FOUND:
             return verdict, labels, units[witness]
-        labels[units[alive]] = _cheapest_names(cost[units[alive]], colours[alive])
+        labels[units[alive]] = _cheapest_names(cost[units[alive]], colors[alive])
     # A removed unit had fewer than n_clusters neighbours left: one cluster at least is open.
     extend(cost, graph.indptr, graph.indices, peeled[::-1].copy(), labels)
     return FOUND, labels, NOTHING
 
 
-def _colour_connected(
-    graph: ApartGraph, alive: npt.NDArray[np.bool_], n_colours: int
+def _color_connected(
+    graph: ApartGraph, alive: npt.NDArray[np.bool_], n_colors: int
 ) -> tuple[int, IntArray, IntArray]:
     """Look for the short reasons against a colouring, then for a colouring."""
-    colours = np.full(graph.n_units, FREE, np.int64)
-    if n_colours == 2:
+    colors = np.full(graph.n_units, FREE, np.int64)
+    if n_colors == 2:
         cycle = np.empty(graph.n_units, np.int64)
-        length = colouring.odd_cycle(graph.indptr, graph.indices, alive, cycle)
+        length = coloring.odd_cycle(graph.indptr, graph.indices, alive, cycle)
         if length:
-            return NONE, colours, cycle[:length]
-    clique = np.empty(n_colours + 1, np.int64)
-    found = colouring.find_clique(
-        graph.indptr, graph.indices, alive, n_colours + 1, CLIQUE_BUDGET, clique
+            return NONE, colors, cycle[:length]
+    clique = np.empty(n_colors + 1, np.int64)
+    found = coloring.find_clique(
+        graph.indptr, graph.indices, alive, n_colors + 1, CLIQUE_BUDGET, clique
     )
     if found == FOUND:
-        return NONE, colours, clique
-    verdict = colouring.colour(
-        graph.indptr, graph.indices, alive, n_colours, COLOUR_BUDGET, colours
-    )
-    return verdict, colours, np.flatnonzero(alive)
+        return NONE, colors, clique
+    verdict = coloring.color(graph.indptr, graph.indices, alive, n_colors, COLOR_BUDGET, colors)
+    return verdict, colors, np.flatnonzero(alive)
 
 
 def _solve(cost: FloatArray, graph: ApartGraph, time_limit: float) -> tuple[int, IntArray]:
@@ -462,7 +460,7 @@ def _better(cost: FloatArray, graph: ApartGraph, labels: IntArray, kept: IntArra
 
     Links never leave a component, so the choices are free; a tie goes to `kept`.
     """
-    broken, kept_broken = graph.broken_weight(labels), graph.broken_weight(kept)
+    broken, kept_broken = graph.violated_weight(labels), graph.violated_weight(kept)
     price = _sum_by_component(graph, _cost_of(cost, labels))
     kept_price = _sum_by_component(graph, _cost_of(cost, kept))
     cheaper = price < kept_price - ROUNDING * np.abs(kept_price)

@@ -5,7 +5,7 @@ import numpy.typing as npt
 
 from conclust._arrays import FloatArray, IntArray
 from conclust._kernels._short import LITTLE, short
-from conclust._kernels.place_soft import broken_price, move_chains, move_groups, move_rows
+from conclust._kernels.place_soft import move_chains, move_groups, move_rows, violated_price
 from conclust._pairs import Graph
 from conclust._placement.links import Links
 
@@ -95,7 +95,7 @@ def _total(
     cost: FloatArray, links: Links, price: FloatArray, labels: npt.NDArray[np.int32]
 ) -> float:
     paid = np.empty(len(links))
-    broken_price(links.pairs, links.sign, price, labels, paid)
+    violated_price(links.pairs, links.sign, price, labels, paid)
     return float(cost[np.arange(len(labels)), labels].sum() + paid.sum())
 
 
@@ -138,7 +138,7 @@ def best_to_move(
     """
     paid, alone = np.empty(len(links)), np.empty(len(links))
     ends = labels[links.rows][links.pairs]
-    broken_price(links.pairs, links.sign, price, labels[links.rows], paid)
+    violated_price(links.pairs, links.sign, price, labels[links.rows], paid)
     saved = cost - cost_alone
     step = price.shape[1] > 1
     pair = np.arange(len(links))

@@ -20,7 +20,7 @@ from conclust.cluster._generalized_kmeans import GeneralizedKMeans
 from conclust.cluster._kernel_kmeans import SemiSupervisedKernelKMeans
 from conclust.cluster._mpckmeans import MPCKMeans
 from conclust.cluster._pckmeans import PCKMeans, pckmeans
-from conclust.cluster._penalty import MULTIPLES, price_by_leads
+from conclust.cluster._penalty import MULTIPLES, price_by_regret
 from conclust.cluster._spectral_learning import SpectralLearning
 
 __all__ = [
@@ -40,5 +40,5 @@ __all__ = [
     "cop_kmeans",
     "log_joint",
     "pckmeans",
-    "price_by_leads",
+    "price_by_regret",
 ]

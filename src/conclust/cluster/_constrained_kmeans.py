@@ -10,10 +10,10 @@ from sklearn.utils import check_random_state
 from conclust._arrays import Matrix
 from conclust._declare import PAIRS, Named, Takes
 from conclust._kernels.lloyd import fingerprint
-from conclust._kernels.place_in_order import count_broken, place_pairs
+from conclust._kernels.place_in_order import count_violated, place_pairs
 from conclust._lloyd.best import best_of_starts, n_starts, warn_if_degenerate
 from conclust._lloyd.rows import open_rows
-from conclust._lloyd.start import centred, init_centers
+from conclust._lloyd.start import centered, init_centers
 from conclust._lloyd.sweep import Assigned
 from conclust._pairs import named_rows
 from conclust._placement.in_order import Plan, descending, plan_of
@@ -77,8 +77,8 @@ def constrained_kmeans(
     Parameters
     ----------
     X : {ndarray, CSR matrix} of shape (n_samples, n_features), float32 or float64
-        C-contiguous, or a source of rows: see `open_rows`. Pass dense data through `centred` first,
-        for accuracy.
+        C-contiguous, or a source of rows: see `open_rows`. Pass dense data through `centered`
+        first, for accuracy.
     pairs : ndarray of shape (n_pairs, 2)
         Row numbers.
     sign : ndarray of shape (n_pairs,)
@@ -266,7 +266,7 @@ class ConstrainedLloyd:
         step = (means - centers).ravel()
         shift = float(step @ step)
         pairs = self._pairs
-        n_broken = count_broken(pairs, self._sign, self._placed) if len(pairs) else 0
+        n_broken = count_violated(pairs, self._sign, self._placed) if len(pairs) else 0
         rounds.note(assigned.inertia, assigned.n_changed, n_broken, shift)
         return means, shift
 
@@ -425,7 +425,7 @@ class ConstrainedKMeans(CentersMixin):
         tol = self.tol if self.tol is not None else (0.0 if len(pairs) else 1e-4)
         random_state = check_random_state(self.random_state)
         tol = scaled_tolerance(X, tol)
-        data = centred(X)
+        data = centered(X)
 
         def start(number: int, on_round: Any) -> Run:
             return constrained_kmeans(
@@ -447,7 +447,7 @@ class ConstrainedKMeans(CentersMixin):
         run = best_of_starts(
             start,
             n_starts(self.init, self.n_init),
-            lambda run: (_broken_weight(constraints, run.labels), run.inertia),
+            lambda run: (_violated_weight(constraints, run.labels), run.inertia),
             what=type(self).__name__,
             verbose=self.verbose,
         )
@@ -470,7 +470,7 @@ def _visits(
     return small, sign, None if (ranks == ranks[:1]).all() else ranks
 
 
-def _broken_weight(constraints: Constraints, labels: np.ndarray) -> float:
+def _violated_weight(constraints: Constraints, labels: np.ndarray) -> float:
     pairs = constraints.pairs()
     return float(pairs.weight[pairs.violated(labels)].sum())
 

@@ -13,7 +13,7 @@ from conclust._declare import PAIRS, Named, Takes
 from conclust._kernels.place_hard import sum_costs
 from conclust._lloyd.best import best_of_starts, n_starts, warn_if_degenerate
 from conclust._lloyd.rows import open_rows
-from conclust._lloyd.start import centred, init_centers
+from conclust._lloyd.start import centered, init_centers
 from conclust._placement.hard import Outcome, Placement, place
 from conclust._placement.units import STILL, Units, hard_units, raise_infeasible, units_of
 from conclust._progress import Rounds
@@ -53,7 +53,7 @@ class Run(NamedTuple):
     labels: np.ndarray  # (n_samples,) int32
     centers: np.ndarray  # (n_clusters, n_features)
     inertia: float
-    broken_weight: float
+    violated_weight: float
     converged: bool
     history: list[Round]
     placement: Placement
@@ -324,7 +324,7 @@ class COPKMeans(CentersMixin):
             units = hard_units(constraints, self.n_clusters, WAY_OUT)
         random_state = check_random_state(self.random_state)
         tol = scaled_tolerance(X, self.tol)
-        data = centred(X)
+        data = centered(X)
 
         def start(number: int, on_round: Any) -> Run:
             run = cop_kmeans(
@@ -347,7 +347,7 @@ class COPKMeans(CentersMixin):
         best = best_of_starts(
             start,
             n_starts(self.init, self.n_init),
-            lambda run: (run.broken_weight, run.inertia),
+            lambda run: (run.violated_weight, run.inertia),
             what=type(self).__name__,
             verbose=self.verbose,
         )

@@ -14,7 +14,7 @@ from sklearn.utils.validation import check_is_fitted
 from conclust._declare import PAIRS, Named, Takes
 from conclust._kernels.place_hard import sum_costs
 from conclust._lloyd.best import best_of_starts, n_starts
-from conclust._lloyd.start import centred, init_centers
+from conclust._lloyd.start import centered, init_centers
 from conclust._placement.hard import Outcome, Placement, place
 from conclust._placement.marginals import MAX_STATES, ApartMarginals
 from conclust._placement.units import Units, hard_units, raise_infeasible
@@ -198,7 +198,7 @@ class ExpectationStep:
         score = np.zeros((graph.n_units, self.n_components))
         sum_costs(joint[rows], unit, self.power, score)
         found = self.marginals(score, pins)
-        log_norm, responsibilities = _normalise(joint)
+        log_norm, responsibilities = _normalize(joint)
         responsibilities[rows] = found.probability[unit]
         likelihood = self.free_weight @ log_norm + self.mean_weight @ found.log_z
         return Expected(responsibilities, float(likelihood / self.total), score, found.labels)
@@ -248,7 +248,7 @@ def m_step(
     )
 
 
-def _normalise(joint: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+def _normalize(joint: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
     """Log of the sum of exp over each row, and exp divided by that sum."""
     top = joint.max(axis=1)
     shares = np.exp(joint - top[:, None])
@@ -444,7 +444,7 @@ class ConstrainedGaussianMixture(ClusterMixin, BaseEstimator):
         weight = weights_of_rows(sample_weight, X)
         units = hard_units(constraints, self.n_components, WAY_OUT, argument="n_components")
         random_state = check_random_state(self.random_state)
-        data = centred(X)
+        data = centered(X)
 
         def start(number: int, on_round: Any) -> Run:
             first, labels, failed = self._start(data.X, data.mean, units, weight, random_state)
@@ -542,7 +542,7 @@ class ConstrainedGaussianMixture(ClusterMixin, BaseEstimator):
         -------
         ndarray of shape (n_samples, n_components)
         """
-        return _normalise(self._log_joint(X))[1]
+        return _normalize(self._log_joint(X))[1]
 
     def score_samples(self, X: Any) -> np.ndarray:
         """Log density of each row.
@@ -555,7 +555,7 @@ class ConstrainedGaussianMixture(ClusterMixin, BaseEstimator):
         -------
         ndarray of shape (n_samples,)
         """
-        return _normalise(self._log_joint(X))[0]
+        return _normalize(self._log_joint(X))[0]
 
     def score(self, X: Any, y: Any = None) -> float:
         """Mean log density of the rows.

@@ -17,7 +17,7 @@ from conclust._declare import PAIRS, Named, Takes
 from conclust._kernels import online as kernels
 from conclust._kernels.place_hard import sum_costs
 from conclust._lloyd.best import best_of_starts, n_starts
-from conclust._lloyd.start import centred, init_centers
+from conclust._lloyd.start import centered, init_centers
 from conclust._placement.hard import place
 from conclust._placement.units import STILL, Units, hard_units, raise_infeasible
 from conclust._progress import Rounds
@@ -568,7 +568,7 @@ class GeneralizedKMeans(ClusterMixin, BaseEstimator):
         units = hard_units(constraints, self.n_clusters, WAY_OUT)
         random_state = check_random_state(self.random_state)
         dtype = X.dtype
-        X, mean = centred(X.astype(np.float64, copy=False))
+        X, mean = centered(X.astype(np.float64, copy=False))
         shape = shape_of(X, weight, self.covariance, self.size_weight, self.log_det)
 
         def start(number: int, on_round: Any) -> Run:

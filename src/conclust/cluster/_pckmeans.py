@@ -10,10 +10,10 @@ from sklearn.utils import check_random_state
 
 from conclust._arrays import Matrix
 from conclust._declare import PAIRS, Named, Takes
-from conclust._kernels.place_soft import broken_price
+from conclust._kernels.place_soft import violated_price
 from conclust._lloyd.best import best_of_starts, n_starts, warn_if_degenerate
 from conclust._lloyd.rows import open_rows
-from conclust._lloyd.start import centred, start_centers
+from conclust._lloyd.start import centered, start_centers
 from conclust._lloyd.sweep import Assigned
 from conclust._placement.links import Links, link_rows
 from conclust._placement.soft import best_to_move, place_rows
@@ -26,7 +26,7 @@ from conclust._sklearn import (
 )
 from conclust._validation import check_inputs, weights_of_rows
 from conclust.cluster._by_centers import CentersMixin
-from conclust.cluster._penalty import choose_price, price_by_leads
+from conclust.cluster._penalty import choose_price, price_by_regret
 from conclust.constraints import Constraints
 
 
@@ -68,8 +68,8 @@ def pckmeans(
     Parameters
     ----------
     X : {ndarray, CSR matrix} of shape (n_samples, n_features), float32 or float64
-        C-contiguous, or a source of rows: see `open_rows`. Pass dense data through `centred` first,
-        for accuracy.
+        C-contiguous, or a source of rows: see `open_rows`. Pass dense data through `centered`
+        first, for accuracy.
     links : Links
     penalty : float
         Price of a broken pair of weight 1.
@@ -146,7 +146,7 @@ def pckmeans(
         unchanged = converged = False
         for iteration in range(max_iter):
             assigned = assign(centers, is_first=iteration == 0)
-            n_broken = broken_price(links.pairs, links.sign, price, placed, paid)
+            n_broken = violated_price(links.pairs, links.sign, price, placed, paid)
             previous = centers
             centers, n_refilled = update(centers)
             shift = float(((centers - previous) ** 2).sum())
@@ -158,7 +158,7 @@ def pckmeans(
                 break
         if not unchanged:
             assign(centers)
-            broken_price(links.pairs, links.sign, price, placed, paid)
+            violated_price(links.pairs, links.sign, price, placed, paid)
         inertia = rows.inertia(centers)
         objective = inertia + float(paid.sum())
         return Run(rows.labels, centers, inertia, objective, converged, rounds.history)
@@ -358,7 +358,7 @@ class PCKMeans(CentersMixin):
         random_state = check_random_state(self.random_state)
         tol = scaled_tolerance(X, self.tol)
         constraints = constraints[constraints.kinds != "relative"]
-        X, mean = centred(X)
+        X, mean = centered(X)
 
         def centers(links: Links, generator: np.random.RandomState, number: int) -> np.ndarray:
             return start_centers(
@@ -399,7 +399,7 @@ class PCKMeans(CentersMixin):
             generator = np.random.RandomState(random_state.randint(2**31 - 1))
             first = centers(link_rows(constraints), generator, 0)
             self.penalty_ = choose_price(
-                price_by_leads(X, first, weight),
+                price_by_regret(X, first, weight),
                 constraints,
                 lambda *case: best_run(*case).labels,
                 generator,

@@ -24,7 +24,7 @@ BLOCK = 1 << 20
 NO_PAIRS = (np.empty((0, 2), np.int64), np.empty(0, np.int8), None)
 
 
-def price_by_leads(X: Matrix, centers_init: np.ndarray, sample_weight: np.ndarray) -> float:
+def price_by_regret(X: Matrix, centers_init: np.ndarray, sample_weight: np.ndarray) -> float:
     """Price a broken statement by what moving a row costs.
 
     Parameters
@@ -44,15 +44,15 @@ def price_by_leads(X: Matrix, centers_init: np.ndarray, sample_weight: np.ndarra
     centers = constrained_kmeans(
         X, *NO_PAIRS, centers_init, sample_weight=sample_weight, max_iter=AUTO_ITERATIONS
     ).centers
-    leads = np.empty(X.shape[0])
+    regrets = np.empty(X.shape[0])
     step = max(BLOCK // len(centers), 1)
     for start in range(0, X.shape[0], step):
         squared = euclidean_distances(X[start : start + step], centers, squared=True)
         two = np.partition(squared, 1, axis=1)
-        leads[start : start + step] = two[:, 1] - two[:, 0]
-    leads = (leads * sample_weight)[sample_weight > 0]
+        regrets[start : start + step] = two[:, 1] - two[:, 0]
+    regrets = (regrets * sample_weight)[sample_weight > 0]
     # Rows that are all alike cost nothing anywhere: any price then makes statements count.
-    typical = float(np.median(leads)) or float(leads.mean()) or 1.0
+    typical = float(np.median(regrets)) or float(regrets.mean()) or 1.0
     return LOWEST_PRICE * typical
 
 

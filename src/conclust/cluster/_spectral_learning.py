@@ -118,7 +118,7 @@ def edit(affinity: Any, pairs: np.ndarray, sign: np.ndarray, weight: np.ndarray)
     return edited
 
 
-class Normalised(NamedTuple):
+class Normalized(NamedTuple):
     """The normalised affinity N + r rᵀ; r comes from the constant added to all affinities."""
 
     N: Any  # (n, n), dense or sparse
@@ -135,7 +135,7 @@ class Normalised(NamedTuple):
         return N + np.multiply.outer(self.r, self.r)
 
 
-def normalise(affinity: Any, normalization: str, regularization: float = 0.0) -> Normalised:
+def normalize(affinity: Any, normalization: str, regularization: float = 0.0) -> Normalized:
     """Additive: (A + d_max I − D) / d_max; symmetric: D^{−½} A D^{−½}.
 
     Before, regularization · mean degree / n is added to every affinity.
@@ -149,17 +149,17 @@ def normalise(affinity: Any, normalization: str, regularization: float = 0.0) ->
         rest = (largest - degree) / largest
         r = np.full(n, np.sqrt(constant / largest))
         if sp.issparse(affinity):
-            return Normalised((affinity / largest + sp.diags_array(rest)).tocsr(), r, np.ones(n))
+            return Normalized((affinity / largest + sp.diags_array(rest)).tocsr(), r, np.ones(n))
         N = affinity / largest
         N[np.diag_indices_from(N)] += rest
-        return Normalised(N, r, np.ones(n))
+        return Normalized(N, r, np.ones(n))
     root = 1 / np.sqrt(np.where(degree > 0, degree, 1.0))
     if sp.issparse(affinity):
         N = (sp.diags_array(root) @ affinity @ sp.diags_array(root)).tocsr()
     else:
         N = affinity * root[:, None]
         N *= root
-    return Normalised(N, np.sqrt(constant) * root, np.sqrt(degree))
+    return Normalized(N, np.sqrt(constant) * root, np.sqrt(degree))
 
 
 def component_vectors(affinity: sp.csr_array, first: np.ndarray, most: int) -> np.ndarray:
@@ -189,7 +189,7 @@ def leading_vectors(
     On a sparse affinity the eigenvectors of eigenvalue 1 are known from the connected components,
     and with regularization there is one; Lanczos iterations look for the rest.
     """
-    matrix = normalise(affinity, normalization, regularization)
+    matrix = normalize(affinity, normalization, regularization)
     n = affinity.shape[0]
     wanted = min(n_components + 1, n)
     # Where all pairs count but none is lifted by the constant, eigenvalues crowd at 1: no Lanczos.

@@ -10,7 +10,7 @@ import numpy.typing as npt
 
 from conclust import _words
 from conclust._arrays import FloatArray, IntArray
-from conclust._kernels import colouring
+from conclust._kernels import coloring
 from conclust._kernels._short import LITTLE, short
 from conclust._kernels.disjoint_set import keep_consistent
 from conclust._kernels.paths import shortest_paths
@@ -87,7 +87,7 @@ def contradictions(constraints: "Constraints", component: IntArray) -> list[Conf
         np.flatnonzero(constraints.kinds == "apart"), constraints.apart, strict=True
     ):
         # Of m members in one component, m - 1 clashing pairs are enough to explain the clash.
-        clashing = _neighbours_in_component(members, component)
+        clashing = _neighbors_in_component(members, component)
         ends.append(clashing)
         statement.append(np.full(len(clashing), i))
     pairs, statements = np.concatenate(ends), np.concatenate(statement)
@@ -108,7 +108,7 @@ def contradictions(constraints: "Constraints", component: IntArray) -> list[Conf
     ]
 
 
-def _neighbours_in_component(members: IntArray, component: IntArray) -> IntArray:
+def _neighbors_in_component(members: IntArray, component: IntArray) -> IntArray:
     """Chain the members that lie in the same component: the (m - 1) links of each such chain."""
     members = members[np.argsort(component[members], kind="stable")]
     same = component[members[1:]] == component[members[:-1]]
@@ -187,7 +187,7 @@ def too_few_clusters(
     while parts:
         connected = _connected_cores(parts.pop(), n_clusters)
         for part in connected:
-            edges = _uncolourable_part(part, n_clusters)
+            edges = _uncolorable_part(part, n_clusters)
             if edges is not None:
                 found.append(_crowd_conflict(constraints, component, part, edges, n_clusters))
                 parts.append(part.without(edges))
@@ -220,7 +220,7 @@ def _connected_cores(graph: _ApartGraph, n_clusters: int) -> list[_ApartGraph]:
     ends = ends.reshape(-1, 2)
     indptr, indices, _ = graph_of(ends, len(vertices), sort=True)
     alive = np.ones(len(vertices), dtype=np.bool_)
-    colouring.core(indptr, indices, n_clusters, alive)
+    coloring.core(indptr, indices, n_clusters, alive)
     inside = np.flatnonzero(alive[ends].all(axis=1))
     part, _ = connected(ends[inside], len(vertices))
     part_of_edge = part[ends[inside, 0]]
@@ -229,7 +229,7 @@ def _connected_cores(graph: _ApartGraph, n_clusters: int) -> list[_ApartGraph]:
     return [graph.only(e) for e in np.split(inside[order], bounds) if len(e)]
 
 
-def _uncolourable_part(graph: _ApartGraph, n_clusters: int) -> IntArray | None:
+def _uncolorable_part(graph: _ApartGraph, n_clusters: int) -> IntArray | None:
     """Edges of a small part of a connected core that needs more colours, or None."""
     vertices, ends = np.unique(graph.ends, return_inverse=True)
     ends = ends.reshape(-1, 2)
@@ -237,11 +237,11 @@ def _uncolourable_part(graph: _ApartGraph, n_clusters: int) -> IntArray | None:
     alive = np.ones(len(vertices), dtype=np.bool_)
     if n_clusters == 2:
         cycle = np.empty(len(vertices), dtype=np.int64)
-        length = colouring.odd_cycle(indptr, indices, alive, cycle)
+        length = coloring.odd_cycle(indptr, indices, alive, cycle)
         return _edges_along(cycle[:length], indptr, indices, entry) if length else None
     members = np.empty(n_clusters + 1, dtype=np.int64)
-    status = colouring.find_clique(indptr, indices, alive, n_clusters + 1, BUDGET, members)
-    if status == colouring.FOUND:
+    status = coloring.find_clique(indptr, indices, alive, n_clusters + 1, BUDGET, members)
+    if status == coloring.FOUND:
         return _edges_among(members, ends)
     part = _critical_vertices(indptr, indices, alive, n_clusters)
     return None if part is None else _edges_among(part, ends)
@@ -251,8 +251,8 @@ def _critical_vertices(
     indptr: IntArray, indices: IntArray, alive: npt.NDArray[np.bool_], n_clusters: int
 ) -> IntArray | None:
     """Shrink a graph without colouring until every vertex is needed (deletion filter)."""
-    colours = np.empty(len(alive), dtype=np.int64)
-    if colouring.colour(indptr, indices, alive, n_clusters, BUDGET, colours) != colouring.NONE:
+    colors = np.empty(len(alive), dtype=np.int64)
+    if coloring.color(indptr, indices, alive, n_clusters, BUDGET, colors) != coloring.NONE:
         return None
     for v in np.flatnonzero(alive):
         if not alive[v]:
@@ -260,10 +260,10 @@ def _critical_vertices(
         smaller = alive.copy()
         smaller[v] = False
         inner = smaller.copy()
-        colouring.core(indptr, indices, n_clusters, inner)
+        coloring.core(indptr, indices, n_clusters, inner)
         if not inner.any():
             continue
-        if colouring.colour(indptr, indices, inner, n_clusters, BUDGET, colours) == colouring.NONE:
+        if coloring.color(indptr, indices, inner, n_clusters, BUDGET, colors) == coloring.NONE:
             alive = inner
     return np.flatnonzero(alive)
 

@@ -89,13 +89,13 @@ def _clusters_at_least(constraints: Constraints, n_samples: int) -> int:
     """The size of a greedily found set of mutually apart samples, at least 2."""
     said = constraints[constraints.kinds == "cannot-link"].pairs()
     largest = max((len(group) for group in constraints.apart), default=0)
-    neighbours: dict[int, set[int]] = {}
+    neighbors: dict[int, set[int]] = {}
     for a, b in said.pairs.tolist():
-        neighbours.setdefault(a, set()).add(b)
-        neighbours.setdefault(b, set()).add(a)
+        neighbors.setdefault(a, set()).add(b)
+        neighbors.setdefault(b, set()).add(a)
     clique: list[int] = []
-    for v in sorted(neighbours, key=lambda v: -len(neighbours[v])):
-        if all(v in neighbours[u] for u in clique):
+    for v in sorted(neighbors, key=lambda v: -len(neighbors[v])):
+        if all(v in neighbors[u] for u in clique):
             clique.append(v)
     return min(max(2, largest, len(clique)), n_samples)
 

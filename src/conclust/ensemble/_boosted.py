@@ -10,7 +10,7 @@ from sklearn.utils.validation import check_is_fitted
 
 from conclust._declare import PAIRS, Named, Takes
 from conclust._lloyd.best import warn_if_degenerate
-from conclust._lloyd.start import centred, init_centers
+from conclust._lloyd.start import centered, init_centers
 from conclust._pairs import SignedPairs
 from conclust._progress import Rounds, progress
 from conclust._sklearn import Interval, StrOptions, fit_context
@@ -325,7 +325,7 @@ class BoostedConstrainedKMeans(JudgedMixin):
         final_seed = random_state.randint(2**31 - 1)
         seeds = random_state.randint(2**31 - 1, size=self.n_estimators)
         before = self._begin(X, constraints)
-        data = centred(X)
+        data = centered(X)
         rng = np.random.RandomState(0)  # seeded anew in each round; making one costs more than that
 
         def draw(t: int) -> np.ndarray:

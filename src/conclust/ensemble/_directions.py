@@ -32,7 +32,7 @@ class Directions(NamedTuple):
     vectors: np.ndarray  # (n_features, s), orthonormal
 
 
-class CentredRows:
+class CenteredRows:
     """Rows moved by a vector; a sparse matrix stays sparse.
 
     Parameters
@@ -121,7 +121,7 @@ def factor_gram(gram: np.ndarray) -> GramFactor:
 
 
 def solve_samples(
-    rows: CentredRows, split: GramFactor, T: sp.csr_array, n_components: int
+    rows: CenteredRows, split: GramFactor, T: sp.csr_array, n_components: int
 ) -> tuple[np.ndarray, np.ndarray]:
     """Eq. (17), an m × m problem: g^{1/2}Uᵀ T U g^{1/2} z = λ z, v = X̃ᵀ U g^{−1/2} z.
 
@@ -135,7 +135,7 @@ def solve_samples(
 
 
 def solve_operator(
-    rows: CentredRows, T: sp.csr_array, n_components: int, start: np.ndarray
+    rows: CenteredRows, T: sp.csr_array, n_components: int, start: np.ndarray
 ) -> tuple[np.ndarray, np.ndarray]:
     """Lanczos iterations on v → X̃ᵀ T X̃ v; neither d × d nor m × m is formed."""
     d = len(start)
@@ -184,12 +184,12 @@ class Projector:
         self.n_components = min(n_components, n_features)
         mean = np.asarray(X.mean(axis=0), dtype=np.float64).ravel()
         if sp.issparse(X):
-            self.data = CentredRows(X, mean)
+            self.data = CenteredRows(X, mean)
             chosen = sp.csr_array(X[rows], dtype=np.float64)
-            self.constrained = CentredRows(chosen, mean)
+            self.constrained = CenteredRows(chosen, mean)
         else:
-            self.data = CentredRows(X - mean.astype(X.dtype), None)
-            self.constrained = CentredRows(X[rows].astype(np.float64) - mean, None)
+            self.data = CenteredRows(X - mean.astype(X.dtype), None)
+            self.constrained = CenteredRows(X[rows].astype(np.float64) - mean, None)
         self.norms = np.sqrt(self.constrained.squared_norms())
         # Rows that are all alike are this far from their mean, or less: it is rounded.
         self.rounding = 16 * np.finfo(X.dtype).eps * float(np.linalg.norm(mean))

@@ -8,11 +8,11 @@ import numpy.typing as npt
 from sklearn.utils.validation import check_is_fitted
 
 from conclust._arrays import Matrix
-from conclust._lloyd.start import Centred
+from conclust._lloyd.start import Centered
 from conclust._pairs import violated
 from conclust._placement.links import link_rows
 from conclust._sklearn import scaled_tolerance
-from conclust.cluster import pckmeans, price_by_leads
+from conclust.cluster import pckmeans, price_by_regret
 from conclust.constraints import Constraints
 from conclust.ensemble._members import CodesMixin, Member, by_statement
 
@@ -56,7 +56,7 @@ class Judges:
     @classmethod
     def of(
         cls,
-        data: Centred,
+        data: Centered,
         constraints: Constraints,
         members: list[Member],
         sample_weight: np.ndarray | None,
@@ -86,7 +86,7 @@ class Judges:
         if not len(broken) or len(self.starts[0]) == 1:
             return np.zeros(self.n_statements)
         rng = np.random.RandomState(self.seed)
-        price = price_by_leads(self.X, self.starts[-1], self.weight)
+        price = price_by_regret(self.X, self.starts[-1], self.weight)
         tol = scaled_tolerance(self.X, TOL)
         for heard in draw_heard(N_JUDGES, self.n_statements, SHARE, rng):
             judge = pckmeans(

@@ -9,7 +9,7 @@ from sklearn.utils import check_random_state
 
 from conclust._declare import PAIRS, Named, Takes
 from conclust._lloyd.best import warn_if_degenerate
-from conclust._lloyd.start import Centred, centred, init_centers
+from conclust._lloyd.start import Centered, centered, init_centers
 from conclust._progress import Rounds, progress
 from conclust._sklearn import Interval, StrOptions, fit_context
 from conclust._validation import check_inputs, weights_of_rows
@@ -29,7 +29,7 @@ class Round(NamedTuple):
 
 
 def fit_member(
-    data: Centred,
+    data: Centered,
     pairs: np.ndarray,
     sign: np.ndarray,
     n_clusters: int,
@@ -205,7 +205,7 @@ class ConstrainedKMeansEnsemble(JudgedMixin):
         random_state = check_random_state(self.random_state)
         final_seed = random_state.randint(2**31 - 1)
         seeds = random_state.randint(2**31 - 1, size=self.n_estimators)
-        data = centred(X)
+        data = centered(X)
         work = (
             delayed(fit_member)(
                 data,

@@ -12,12 +12,12 @@ from sklearn.utils import check_random_state
 from conclust._declare import PAIRS, Named, Takes
 from conclust._folds import AS_GOOD, left_open
 from conclust._lloyd.best import best_of_starts, n_starts, warn_if_degenerate
-from conclust._lloyd.start import Centred, centred, start_centers
+from conclust._lloyd.start import Centered, centered, start_centers
 from conclust._placement.links import link_rows
 from conclust._progress import Rounds, progress
 from conclust._sklearn import Interval, StrOptions, fit_context, scaled_tolerance
 from conclust._validation import check_inputs, weights_of_rows
-from conclust.cluster import MULTIPLES, pckmeans, price_by_leads
+from conclust.cluster import MULTIPLES, pckmeans, price_by_regret
 from conclust.constraints import Constraints
 from conclust.ensemble._judges import SHARE, TOL, draw_heard
 from conclust.ensemble._members import CodesMixin, Member
@@ -42,7 +42,7 @@ class Round(NamedTuple):
 class Settings(NamedTuple):
     """What all members of one fit have in common."""
 
-    data: Centred
+    data: Centered
     n_clusters: int
     init: Any
     n_init: int
@@ -82,7 +82,7 @@ def lowest_price(settings: Settings, constraints: Constraints, seed: int) -> flo
     (X, mean), n_clusters, init, *_, weight = settings
     rng = np.random.RandomState(seed)
     first = start_centers(X, link_rows(constraints), n_clusters, init, weight, rng, 0, mean)
-    return price_by_leads(X, first, weight)
+    return price_by_regret(X, first, weight)
 
 
 class TrustEnsemble(CodesMixin):
@@ -238,7 +238,7 @@ class TrustEnsemble(CodesMixin):
         random_state = check_random_state(self.random_state)
         final_seed = random_state.randint(2**31 - 1)
         tol = scaled_tolerance(X, TOL)
-        data = centred(X)
+        data = centered(X)
         settings = Settings(data, self.n_clusters, self.init, N_STARTS, self.max_iter, tol, weight)
         pairwise = np.flatnonzero(constraints.kinds != "relative")
         known = constraints[pairwise]

@@ -21,7 +21,7 @@ LINKAGES = {
     "single": kernel.SINGLE,
 }
 # These work on squared Euclidean distances, so centres are enough: no matrix.
-BY_CENTRES = ("centroid", "ward")
+BY_CENTERS = ("centroid", "ward")
 
 # Then the kernel comes back, to show progress and to let Ctrl-C be heard. A call costs some
 # microseconds, a merge of a few thousand clusters more than that.

@@ -17,7 +17,7 @@ from conclust._validation import check_inputs
 from conclust.constraints import MAX_LISTED, Constraints
 from conclust.exceptions import InconsistentConstraintsError, InfeasibleConstraintsError
 from conclust.hierarchy._cut import cut_hierarchy
-from conclust.hierarchy._linkage import BY_CENTRES, Dendrogram, Show, constrained_linkage
+from conclust.hierarchy._linkage import BY_CENTERS, Dendrogram, Show, constrained_linkage
 
 
 class Merge(NamedTuple):
@@ -174,7 +174,7 @@ class ReCon(ClusterMixin, BaseEstimator):
         self
         """
         X, constraints = check_inputs(self, X, constraints, n_clusters=self.n_clusters)
-        if self.linkage in BY_CENTRES and self.metric not in ("euclidean", "precomputed"):
+        if self.linkage in BY_CENTERS and self.metric not in ("euclidean", "precomputed"):
             raise ValueError(
                 f"linkage={self.linkage!r} is defined by Euclidean distances; got "
                 f"metric={self.metric!r}. Choose linkage='average', 'complete' or 'single', or "
@@ -257,14 +257,14 @@ class ReCon(ClusterMixin, BaseEstimator):
         return constraints
 
     def _link(self, X: FloatArray, constraints: Constraints, show: Show) -> Dendrogram:
-        if self.metric != "precomputed" and self.linkage in BY_CENTRES:
+        if self.metric != "precomputed" and self.linkage in BY_CENTERS:
             return constrained_linkage(X, None, constraints, linkage=self.linkage, show=show)
         if self.metric == "precomputed":
             square = np.array(X, dtype=np.float64)
         else:
             with np.errstate(over="ignore", invalid="ignore"):  # reported by the linkage
                 square = np.asarray(pairwise_distances(X, metric=self.metric), dtype=np.float64)
-        if self.linkage in BY_CENTRES:
+        if self.linkage in BY_CENTERS:
             with np.errstate(over="ignore"):
                 square **= 2
         return constrained_linkage(None, square, constraints, linkage=self.linkage, show=show)
@@ -289,10 +289,10 @@ class ReCon(ClusterMixin, BaseEstimator):
         """Of each piece to each core: between centres, or the mean over all pairs of samples."""
         size = np.bincount(piece, minlength=n_pieces)[:, None]
         if self.metric == "euclidean":
-            centres = np.zeros((n_pieces, self._X.shape[1]))
-            np.add.at(centres, piece, self._X)
-            centres /= size
-            return pairwise_distances(centres, centres[cores])
+            centers = np.zeros((n_pieces, self._X.shape[1]))
+            np.add.at(centers, piece, self._X)
+            centers /= size
+            return pairwise_distances(centers, centers[cores])
         total = np.zeros((n_pieces, len(cores)))
         for number, core in enumerate(cores):
             members = np.flatnonzero(piece == core)

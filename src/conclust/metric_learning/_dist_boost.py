@@ -443,7 +443,7 @@ class DistBoost(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator
         random_state = check_random_state(self.random_state)
         links = (pairs.pairs, pairs.sign, pairs.weight)
         learner = WeakLearner(
-            self._standardised(X), constraints, self.covariance_type, self.reg_covar
+            self._standardized(X), constraints, self.covariance_type, self.reg_covar
         )
         if self.n_components is None:
             self.n_components_ = choose_n_components(learner, *links, random_state)
@@ -459,12 +459,12 @@ class DistBoost(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator
                 on_round=lambda record: show(record, advance=1),
             )
 
-    def _standardised(self, X: np.ndarray) -> np.ndarray:
+    def _standardized(self, X: np.ndarray) -> np.ndarray:
         return (X - self._mean) / self._scale
 
     def _beliefs(self, X: np.ndarray) -> Beliefs:
         """Component and probability of each row in each round, (n, n_rounds)."""
-        X = self._standardised(X)
+        X = self._standardized(X)
         found = [beliefs_of(X, mixture, self.covariance_type) for mixture in self.estimators_]
         return Beliefs(*(np.column_stack(columns) for columns in zip(*found, strict=True)))
 

@@ -50,8 +50,8 @@ def plot_dendrogram(
     if len(Z) == 0:
         raise ValueError("A hierarchy of one sample has nothing to draw; fit two or more.")
     ax = new_axes(ax, width=9.0, height=5.0)
-    colours = _colours(model)
-    drawn = dendrogram(Z, ax=ax, no_labels=len(Z) > 60, link_color_func=lambda v: colours[v])
+    colors = _colors(model)
+    drawn = dendrogram(Z, ax=ax, no_labels=len(Z) > 60, link_color_func=lambda v: colors[v])
     if constraints is None:
         constraints = model.constraints_ + model.dropped_
     triplets = constraints.relative
@@ -74,7 +74,7 @@ def plot_dendrogram(
     return ax
 
 
-def _colours(model: Any) -> list[str]:
+def _colors(model: Any) -> list[str]:
     """The colour of each merge: that of the cluster all its samples are in, or grey."""
     n = len(model.children_) + 1
     cluster = np.full(2 * n - 1, -1)

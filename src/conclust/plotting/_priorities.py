@@ -7,7 +7,7 @@ from sklearn.utils.validation import check_is_fitted
 from conclust.plotting._matplotlib import new_axes
 
 # Told apart by colour-blind eyes, and on paper.
-COLOURS = {"must-link": "#0072b2", "cannot-link": "#d55e00"}
+COLORS = {"must-link": "#0072b2", "cannot-link": "#d55e00"}
 OTHER = "#666666"
 BROKEN = "////"
 
@@ -52,7 +52,7 @@ def plot_priorities(model: Any, *, n: int = 20, ax: Any = None) -> Any:
     bars = ax.barh(
         range(len(table)),
         table["priority"] / equal,
-        color=[COLOURS.get(kind, OTHER) for kind in kinds],
+        color=[COLORS.get(kind, OTHER) for kind in kinds],
         edgecolor="white",
     )
     for bar, kept in zip(bars, table["kept"], strict=True):
@@ -63,7 +63,7 @@ def plot_priorities(model: Any, *, n: int = 20, ax: Any = None) -> Any:
     ax.axvline(1, color="#666666", lw=1, ls=":")
     ax.set(xlabel="priority (1 = an equal share)", title="Statements that were hardest to keep")
     for kind in dict.fromkeys(kinds):
-        ax.barh([0], [0], color=COLOURS.get(kind, OTHER), label=kind)
+        ax.barh([0], [0], color=COLORS.get(kind, OTHER), label=kind)
     if not table["kept"].all():
         ax.barh([0], [0], color="#bbbbbb", hatch=BROKEN, label="broken", edgecolor="white")
     if kinds:

@@ -11,7 +11,7 @@ from sklearn.utils import check_random_state
 
 from conclust._arrays import FloatArray, Matrix
 from conclust._declare import PAIRS, Named, Takes
-from conclust._kernels.place_soft import broken_price
+from conclust._kernels.place_soft import violated_price
 from conclust._lloyd.best import best_of_starts, n_starts, warn_if_degenerate
 from conclust._lloyd.start import means_of, start_centers
 from conclust._placement.links import link_rows
@@ -21,7 +21,7 @@ from conclust._sklearn import Interval, StrOptions, fit_context
 from conclust._validation import check_inputs, weights_of_rows
 from conclust.cluster._by_centers import CentersMixin
 from conclust.cluster._mpckmeans.metrics import KINDS, Metrics, blocks, nearest_under, width
-from conclust.cluster._mpckmeans.problem import Problem, pose, standardised
+from conclust.cluster._mpckmeans.problem import Problem, pose, standardized
 from conclust.cluster._mpckmeans.step import first_matrices, step, terms_of, total_value
 from conclust.constraints import Constraints
 
@@ -131,7 +131,7 @@ def assign(
         labels[links.rows] = placed
         cost[links.rows] = table[np.arange(len(placed)), placed]
     paid = np.empty(len(links))
-    n_broken = broken_price(links.pairs, links.sign, price, placed, paid)
+    n_broken = violated_price(links.pairs, links.sign, price, placed, paid)
     objective = float(cost.sum()) + float(paid.sum()) + _prior(problem, metrics)
     return Assigned(objective, cost, price, n_broken, int((labels != previous).sum()))
 
@@ -413,7 +413,7 @@ class MPCKMeans(CentersMixin):
         X, constraints = check_inputs(self, X, constraints, n_clusters=self.n_clusters)
         weight = weights_of_rows(sample_weight, X).astype(np.float64)
         random_state = check_random_state(self.random_state)
-        data = standardised(X, weight)
+        data = standardized(X, weight)
         links = link_rows(constraints)
         problem = pose(
             data.X,

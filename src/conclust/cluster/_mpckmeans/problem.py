@@ -16,7 +16,7 @@ from conclust.cluster._mpckmeans.metrics import KINDS, Diagonal, Full, Metrics, 
 N_FAR = 16
 
 
-class Standardised(NamedTuple):
+class Standardized(NamedTuple):
     """Data of unit variance along each feature, dense ones about their mean."""
 
     X: Matrix
@@ -24,7 +24,7 @@ class Standardised(NamedTuple):
     scale: FloatArray  # (n_features,) 1 where nothing varies
 
 
-def standardised(X: Matrix, sample_weight: FloatArray) -> Standardised:
+def standardized(X: Matrix, sample_weight: FloatArray) -> Standardized:
     """Bring all features to the same spread, in float64; sparse data stay sparse."""
     X = X.astype(np.float64)
     total = sample_weight.sum()
@@ -39,9 +39,9 @@ def standardised(X: Matrix, sample_weight: FloatArray) -> Standardised:
     scale = np.sqrt(np.where(varies, variance, 1.0))
     if sp.issparse(X):
         X.data /= scale[X.indices]
-        return Standardised(X, np.zeros_like(mean), scale)
+        return Standardized(X, np.zeros_like(mean), scale)
     X /= scale
-    return Standardised(X, mean, scale)
+    return Standardized(X, mean, scale)
 
 
 @dataclass(frozen=True, eq=False)

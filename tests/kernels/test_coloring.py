@@ -3,9 +3,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from conclust._kernels import colouring
-from conclust._kernels.colouring import FOUND, FREE, NONE, UNKNOWN
-from tests.oracles import colouring as oracle
+from conclust._kernels import coloring
+from conclust._kernels.coloring import FOUND, FREE, NONE, UNKNOWN
+from tests.oracles import coloring as oracle
 
 PLENTY = 1_000_000
 
@@ -42,10 +42,10 @@ def complete(n):
 def test_core_is_the_largest_set_of_that_degree(case, k, way):
     edges, n = case
     alive = everyone(n)
-    removed = way(colouring.core)(*oracle.csr(edges, n), k, alive)
+    removed = way(coloring.core)(*oracle.csr(edges, n), k, alive)
     assert set(np.flatnonzero(alive)) == oracle.core(edges, n, k)
     # Each vertex removed knew fewer than k of those that were still there.
-    linked = oracle.neighbours(edges, n)
+    linked = oracle.neighbors(edges, n)
     left = set(range(n))
     for v in removed:
         assert len(linked[v] & left) < k
@@ -59,7 +59,7 @@ def test_clique_is_found_where_there_is_one(case, size, way):
     edges, n = case
     members = np.empty(size, dtype=np.int64)
     graph = oracle.csr(edges, n)
-    found = way(colouring.find_clique)(*graph, everyone(n), size, PLENTY, members)
+    found = way(coloring.find_clique)(*graph, everyone(n), size, PLENTY, members)
     assert found == (FOUND if oracle.has_clique(edges, n, size) else NONE)
     if found == FOUND:
         assert len(set(members)) == size
@@ -67,18 +67,18 @@ def test_clique_is_found_where_there_is_one(case, size, way):
 
 
 @both_ways
-@given(case=graphs(), n_colours=st.integers(0, 4))
-def test_colouring_is_found_where_there_is_one(case, n_colours, way):
+@given(case=graphs(), n_colors=st.integers(0, 4))
+def test_colouring_is_found_where_there_is_one(case, n_colors, way):
     edges, n = case
-    colours = np.empty(n, dtype=np.int64)
+    colors = np.empty(n, dtype=np.int64)
     graph = oracle.csr(edges, n)
-    found = way(colouring.colour)(*graph, everyone(n), n_colours, PLENTY, colours)
-    assert found == (FOUND if oracle.has_colouring(edges, n, n_colours) else NONE)
+    found = way(coloring.color)(*graph, everyone(n), n_colors, PLENTY, colors)
+    assert found == (FOUND if oracle.has_coloring(edges, n, n_colors) else NONE)
     if found == FOUND:
-        assert oracle.is_colouring(colours, edges)
-        assert set(colours) <= set(range(n_colours))
+        assert oracle.is_coloring(colors, edges)
+        assert set(colors) <= set(range(n_colors))
     else:
-        assert (colours == FREE).all()
+        assert (colors == FREE).all()
 
 
 @both_ways
@@ -86,9 +86,9 @@ def test_colouring_is_found_where_there_is_one(case, n_colours, way):
 def test_odd_cycle_is_a_shortest_one(case, way):
     edges, n = case
     cycle = np.empty(n, dtype=np.int64)
-    length = way(colouring.odd_cycle)(*oracle.csr(edges, n), everyone(n), cycle)
+    length = way(coloring.odd_cycle)(*oracle.csr(edges, n), everyone(n), cycle)
     assert length == oracle.shortest_odd_cycle(edges, n)
-    linked = oracle.neighbours(edges, n)
+    linked = oracle.neighbors(edges, n)
     assert len(set(cycle[:length])) == length
     for v, w in zip(cycle[:length], np.roll(cycle[:length], -1), strict=True):
         assert w in linked[v]
@@ -100,13 +100,13 @@ def test_two_colours_where_there_is_no_odd_cycle(case, way):
     edges, n = case
     component, side = np.empty((2, n), dtype=np.int64)
     odd = np.empty(n, dtype=np.bool_)
-    n_components = way(colouring.two_colour)(*oracle.csr(edges, n), component, side, odd)
+    n_components = way(coloring.two_color)(*oracle.csr(edges, n), component, side, odd)
     assert set(component) == set(range(n_components))
     assert all(component[i] == component[j] for i, j in edges)
     for c in range(n_components):
         inside = [(i, j) for i, j in edges if component[i] == c]
         assert odd[c] == (oracle.shortest_odd_cycle(inside, n) > 0)
-        assert odd[c] or oracle.is_colouring(side, inside)
+        assert odd[c] or oracle.is_coloring(side, inside)
         # One component: its vertices cannot be split without cutting an edge.
         vertices = np.flatnonzero(component == c)
         assert len(inside) >= len(vertices) - 1
@@ -118,17 +118,17 @@ def test_only_living_vertices_count(way):
     indptr, indices = oracle.csr(complete(4), 4)
     alive = np.array([True, False, True, True])
     members = np.empty(4, dtype=np.int64)
-    assert way(colouring.find_clique)(indptr, indices, alive, 4, PLENTY, members) == NONE
-    assert way(colouring.find_clique)(indptr, indices, alive, 3, PLENTY, members) == FOUND
+    assert way(coloring.find_clique)(indptr, indices, alive, 4, PLENTY, members) == NONE
+    assert way(coloring.find_clique)(indptr, indices, alive, 3, PLENTY, members) == FOUND
     assert sorted(members[:3]) == [0, 2, 3]
-    colours = np.empty(4, dtype=np.int64)
-    assert way(colouring.colour)(indptr, indices, alive, 3, PLENTY, colours) == FOUND
-    assert colours[1] == FREE
-    assert sorted(colours[[0, 2, 3]]) == [0, 1, 2]
+    colors = np.empty(4, dtype=np.int64)
+    assert way(coloring.color)(indptr, indices, alive, 3, PLENTY, colors) == FOUND
+    assert colors[1] == FREE
+    assert sorted(colors[[0, 2, 3]]) == [0, 1, 2]
     cycle = np.empty(4, dtype=np.int64)
-    assert way(colouring.odd_cycle)(indptr, indices, alive, cycle) == 3
+    assert way(coloring.odd_cycle)(indptr, indices, alive, cycle) == 3
     assert sorted(cycle[:3]) == [0, 2, 3]
-    assert list(way(colouring.core)(indptr, indices, 3, alive)) == [0, 2, 3]
+    assert list(way(coloring.core)(indptr, indices, 3, alive)) == [0, 2, 3]
     assert not alive.any()
 
 
@@ -137,24 +137,24 @@ def test_no_triangle_yet_four_colours():
     edges, n = oracle.groetzsch()
     graph = oracle.csr(edges, n)
     assert (n, len(edges)) == (11, 20)
-    members, colours = np.empty(4, dtype=np.int64), np.empty(n, dtype=np.int64)
-    assert colouring.find_clique(*graph, everyone(n), 3, PLENTY, members) == NONE
-    assert colouring.colour(*graph, everyone(n), 3, PLENTY, colours) == NONE
-    assert colouring.colour(*graph, everyone(n), 4, PLENTY, colours) == FOUND
-    assert oracle.is_colouring(colours, edges)
+    members, colors = np.empty(4, dtype=np.int64), np.empty(n, dtype=np.int64)
+    assert coloring.find_clique(*graph, everyone(n), 3, PLENTY, members) == NONE
+    assert coloring.color(*graph, everyone(n), 3, PLENTY, colors) == NONE
+    assert coloring.color(*graph, everyone(n), 4, PLENTY, colors) == FOUND
+    assert oracle.is_coloring(colors, edges)
 
 
 def test_a_spent_budget_is_said():
     edges, n = oracle.groetzsch()
     graph = oracle.csr(edges, n)
-    colours = np.empty(n, dtype=np.int64)
-    assert colouring.colour(*graph, everyone(n), 3, 5, colours) == UNKNOWN
-    assert (colours == FREE).all()
+    colors = np.empty(n, dtype=np.int64)
+    assert coloring.color(*graph, everyone(n), 3, 5, colors) == UNKNOWN
+    assert (colors == FREE).all()
     # Four groups of three, no links inside: no five are mutually linked, but it takes a search.
     edges = [(i, j) for i, j in complete(12) if i % 4 != j % 4]
     members = np.empty(5, dtype=np.int64)
-    assert colouring.find_clique(*oracle.csr(edges, 12), everyone(12), 4, PLENTY, members) == FOUND
-    assert colouring.find_clique(*oracle.csr(edges, 12), everyone(12), 4, 2, members) == UNKNOWN
+    assert coloring.find_clique(*oracle.csr(edges, 12), everyone(12), 4, PLENTY, members) == FOUND
+    assert coloring.find_clique(*oracle.csr(edges, 12), everyone(12), 4, 2, members) == UNKNOWN
 
 
 def test_a_hidden_clique_is_met_at_once():
@@ -165,7 +165,7 @@ def test_a_hidden_clique_is_met_at_once():
     pairs = np.concatenate([noise[noise[:, 0] != noise[:, 1]], clique[complete(8)]])
     members = np.empty(8, dtype=np.int64)
     graph = oracle.csr(pairs, 2_000)
-    assert colouring.find_clique(*graph, everyone(2_000), 8, 50, members) == FOUND
+    assert coloring.find_clique(*graph, everyone(2_000), 8, 50, members) == FOUND
     assert set(members) == set(clique)
 
 
@@ -175,16 +175,16 @@ def test_planted_colouring_at_the_hard_density():
     truth = rng.randint(3, size=60)
     pairs = [(i, j) for i, j in complete(60) if truth[i] != truth[j]]
     edges = [pairs[p] for p in rng.permutation(len(pairs))[:141]]
-    colours = np.empty(60, dtype=np.int64)
-    assert colouring.colour(*oracle.csr(edges, 60), everyone(60), 3, PLENTY, colours) == FOUND
-    assert oracle.is_colouring(colours, edges)
+    colors = np.empty(60, dtype=np.int64)
+    assert coloring.color(*oracle.csr(edges, 60), everyone(60), 3, PLENTY, colors) == FOUND
+    assert oracle.is_coloring(colors, edges)
 
 
 def test_the_empty_graph():
     indptr, indices = np.zeros(1, dtype=np.int64), np.empty(0, dtype=np.int64)
     nobody, nothing = np.empty(0, dtype=np.bool_), np.empty(0, dtype=np.int64)
-    assert len(colouring.core(indptr, indices, 1, nobody)) == 0
-    assert colouring.colour(indptr, indices, nobody, 0, 1, nothing) == FOUND
-    assert colouring.odd_cycle(indptr, indices, nobody, nothing) == 0
-    assert colouring.find_clique(indptr, indices, nobody, 1, 1, np.empty(1, np.int64)) == NONE
-    assert colouring.two_colour(indptr, indices, nothing, nothing, nobody) == 0
+    assert len(coloring.core(indptr, indices, 1, nobody)) == 0
+    assert coloring.color(indptr, indices, nobody, 0, 1, nothing) == FOUND
+    assert coloring.odd_cycle(indptr, indices, nobody, nothing) == 0
+    assert coloring.find_clique(indptr, indices, nobody, 1, 1, np.empty(1, np.int64)) == NONE
+    assert coloring.two_color(indptr, indices, nothing, nothing, nobody) == 0

@@ -5,7 +5,7 @@ import itertools
 import numpy as np
 
 
-def neighbours(edges, n):
+def neighbors(edges, n):
     linked = [set() for _ in range(n)]
     for i, j in edges:
         linked[i].add(int(j))
@@ -15,7 +15,7 @@ def neighbours(edges, n):
 
 def csr(edges, n):
     """The symmetric CSR of a list of edges, with sorted rows."""
-    linked = neighbours(edges, n)
+    linked = neighbors(edges, n)
     indptr = np.cumsum([0] + [len(row) for row in linked])
     indices = [v for row in linked for v in sorted(row)]
     return indptr.astype(np.int64), np.array(indices, dtype=np.int64)
@@ -23,7 +23,7 @@ def csr(edges, n):
 
 def core(edges, n, k):
     """The largest set of vertices that all have at least k neighbours in it."""
-    linked = neighbours(edges, n)
+    linked = neighbors(edges, n)
     for size in range(n, 0, -1):
         for some in itertools.combinations(range(n), size):
             if all(len(linked[v] & set(some)) >= k for v in some):
@@ -40,12 +40,12 @@ def has_clique(edges, n, size):
     return any(is_clique(some, edges) for some in itertools.combinations(range(n), size))
 
 
-def is_colouring(colours, edges):
-    return all(colours[i] != colours[j] for i, j in edges)
+def is_coloring(colors, edges):
+    return all(colors[i] != colors[j] for i, j in edges)
 
 
-def has_colouring(edges, n, n_colours):
-    return any(is_colouring(c, edges) for c in itertools.product(range(n_colours), repeat=n))
+def has_coloring(edges, n, n_colors):
+    return any(is_coloring(c, edges) for c in itertools.product(range(n_colors), repeat=n))
 
 
 def shortest_odd_cycle(edges, n):

@@ -59,7 +59,7 @@ def core(indptr, indices, k, alive):
 
 
 @jit
-def two_colour(indptr, indices, component, side, odd):
+def two_color(indptr, indices, component, side, odd):
     """Number the connected components and colour each with two colours.
 
     indptr, indices       int64   in    CSR of the graph
@@ -354,7 +354,7 @@ def _unlink(head, after, before, bucket, v):
 
 
 @jit
-def colour(indptr, indices, alive, n_colours, budget, colours):
+def color(indptr, indices, alive, n_colors, budget, colors):
     """Colour the graph so that no two neighbours share a colour: DSATUR with backtracking.
 
     indptr, indices         int64   in    CSR of the graph, indices sorted in each row
@@ -370,7 +370,7 @@ def colour(indptr, indices, alive, n_colours, budget, colours):
     found greedily gets the first colours once and for all.
     """
     n = len(indptr) - 1
-    colours[:] = FREE
+    colors[:] = FREE
     degree = np.zeros(n, np.int64)
     n_alive = 0
     for v in range(n):
@@ -381,13 +381,13 @@ def colour(indptr, indices, alive, n_colours, budget, colours):
         return FOUND
     stack = np.empty(n_alive, np.int64)
     n_fixed = _greedy_clique(indptr, indices, alive, degree, stack)
-    if n_fixed > n_colours:
+    if n_fixed > n_colors:
         return NONE
     used = np.zeros(n_alive + 1, np.int64)  # colours in use below each level of the stack
-    shown = np.zeros((n, n_colours), np.int32)  # neighbours of each vertex, by colour
+    shown = np.zeros((n, n_colors), np.int32)  # neighbours of each vertex, by colour
     saturation = np.zeros(n, np.int64)  # colours shown at least once
     # The vertices without colour, in one doubly linked list for each saturation.
-    head = np.full(n_colours + 1, -1, np.int64)
+    head = np.full(n_colors + 1, -1, np.int64)
     after = np.full(n, -1, np.int64)
     before = np.full(n, -1, np.int64)
     for v in range(n):
@@ -396,8 +396,8 @@ def colour(indptr, indices, alive, n_colours, budget, colours):
     for depth in range(n_fixed):
         v = stack[depth]
         _unlink(head, after, before, saturation[v], v)
-        colours[v] = depth
-        _show(indptr, indices, alive, v, 1, colours, shown, saturation, head, after, before)
+        colors[v] = depth
+        _show(indptr, indices, alive, v, 1, colors, shown, saturation, head, after, before)
         used[depth + 1] = depth + 1
     depth = n_fixed
     if depth < n_alive:
@@ -406,29 +406,29 @@ def colour(indptr, indices, alive, n_colours, budget, colours):
     while depth < n_alive:
         v = stack[depth]
         # On the way back v still wears the colour that failed: take it off, try the next.
-        tried = colours[v]
+        tried = colors[v]
         if tried == FREE:
             _unlink(head, after, before, saturation[v], v)
         else:
-            _show(indptr, indices, alive, v, -1, colours, shown, saturation, head, after, before)
+            _show(indptr, indices, alive, v, -1, colors, shown, saturation, head, after, before)
         chosen = FREE
-        for c in range(tried + 1, min(used[depth] + 1, n_colours)):
+        for c in range(tried + 1, min(used[depth] + 1, n_colors)):
             if shown[v, c] == 0:
                 chosen = c
                 break
-        colours[v] = chosen
+        colors[v] = chosen
         if chosen == FREE:
             _link(head, after, before, saturation[v], v)
             if depth == n_fixed:
-                colours[:] = FREE
+                colors[:] = FREE
                 return NONE
             depth -= 1
             continue
         spent += 1
         if spent > budget:
-            colours[:] = FREE
+            colors[:] = FREE
             return UNKNOWN
-        _show(indptr, indices, alive, v, 1, colours, shown, saturation, head, after, before)
+        _show(indptr, indices, alive, v, 1, colors, shown, saturation, head, after, before)
         used[depth + 1] = max(used[depth], chosen + 1)
         depth += 1
         if depth < n_alive:
@@ -437,15 +437,15 @@ def colour(indptr, indices, alive, n_colours, budget, colours):
 
 
 @helper
-def _show(indptr, indices, alive, v, step, colours, shown, saturation, head, after, before):
+def _show(indptr, indices, alive, v, step, colors, shown, saturation, head, after, before):
     """Tell the neighbours of v that its colour came (step = 1) or goes (step = -1)."""
-    c = colours[v]
+    c = colors[v]
     for e in range(indptr[v], indptr[v + 1]):
         w = indices[e]
         shown[w, c] += step
         if not alive[w] or shown[w, c] != max(step, 0):
             continue  # others show this colour too
-        if colours[w] == FREE:
+        if colors[w] == FREE:
             _unlink(head, after, before, saturation[w], w)
             _link(head, after, before, saturation[w] + step, w)
         saturation[w] += step
