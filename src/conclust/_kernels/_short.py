@@ -17,7 +17,8 @@ from typing import Any
 PATIENCE = 3_000_000
 LITTLE = 100_000
 
-_spent: dict[str, int] = {}
+COMPILED = -1
+_spent: dict[str, int] = {}  # steps of each kernel so far, or COMPILED
 _namespaces: dict[int, dict[str, Any]] = {}
 
 
@@ -40,12 +41,17 @@ def short(
 
 def is_worth_compiling(kernel: Any, n_steps: int, patience: int | None = None) -> bool:
     """Whether a kernel was compiled before, or has had as much work as that would be worth."""
-    if getattr(kernel, "signatures", None) or _is_on_disk(kernel):
-        return True
     name = f"{kernel.__module__}.{kernel.__name__}"
-    if _spent.get(name, 0) + n_steps > (PATIENCE if patience is None else patience):
+    spent = _spent.get(name, 0)
+    # What is compiled stays so; to ask numba each time takes longer than a small kernel.
+    if spent == COMPILED:
         return True
-    _spent[name] = _spent.get(name, 0) + n_steps
+    if getattr(kernel, "signatures", None) or _is_on_disk(kernel):
+        _spent[name] = COMPILED
+        return True
+    if spent + n_steps > (PATIENCE if patience is None else patience):
+        return True
+    _spent[name] = spent + n_steps
     return False
 
 
