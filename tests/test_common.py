@@ -42,6 +42,7 @@ CASES = [
     EstimatorCase(GeneralizedKMeans(n_clusters=3, n_init=2)),
     EstimatorCase(GeneralizedKMeans(n_clusters=3, n_init=2, update="online")),
     EstimatorCase(ConstrainedGaussianMixture(n_components=3)),
+    EstimatorCase(ConstrainedGaussianMixture(n_components=3, flip_rate="auto")),
     EstimatorCase(SemiSupervisedKernelKMeans(n_clusters=3, n_init=2)),
     EstimatorCase(SpectralLearning(n_clusters=3)),
     EstimatorCase(BoostedConstrainedKMeans(n_clusters=3, n_estimators=10)),

@@ -12,7 +12,7 @@ from sklearn.mixture import GaussianMixture
 
 from conclust import ConstrainedGaussianMixture, Constraints, sample_constraints
 from conclust._placement.units import units_of
-from conclust.cluster._gaussian_mixture import (
+from conclust.cluster._certain_mixture import (
     ExpectationStep,
     constrained_gaussian_mixture,
     m_step,

@@ -10,7 +10,7 @@ from sklearn.metrics import adjusted_rand_score, pairwise_distances
 from sklearn.mixture import GaussianMixture
 
 from conclust import Constraints, DistBoost, sample_constraints
-from conclust.cluster._gaussian_mixture import Mixture
+from conclust.cluster import Mixture
 from conclust.exceptions import ConclustWarning
 from conclust.metric_learning._dist_boost import (
     Beliefs,

@@ -4,20 +4,23 @@ The functions are for those who build on them, as the ensembles do: arrays in, a
 checked.
 """
 
+from conclust.cluster._certain_mixture import constrained_gaussian_mixture
 from conclust.cluster._constrained_kmeans import (
     ConstrainedKMeans,
     ConstrainedLloyd,
     constrained_kmeans,
 )
 from conclust.cluster._cop_kmeans import COPKMeans, cop_kmeans
-from conclust.cluster._gaussian_mixture import (
-    ConstrainedGaussianMixture,
-    Mixture,
-    constrained_gaussian_mixture,
-    log_joint,
+from conclust.cluster._doubting_mixture import (
+    Doubted,
+    Scatter,
+    doubting_mixture,
+    softened,
 )
+from conclust.cluster._gaussian_mixture import ConstrainedGaussianMixture
 from conclust.cluster._generalized_kmeans import GeneralizedKMeans
 from conclust.cluster._kernel_kmeans import SemiSupervisedKernelKMeans
+from conclust.cluster._mixture import Mixture, log_joint, normalize
 from conclust.cluster._mpckmeans import MPCKMeans
 from conclust.cluster._pckmeans import PCKMeans, pckmeans
 from conclust.cluster._penalty import MULTIPLES, price_by_regret
@@ -29,16 +32,21 @@ __all__ = [
     "ConstrainedGaussianMixture",
     "ConstrainedKMeans",
     "ConstrainedLloyd",
+    "Doubted",
     "GeneralizedKMeans",
     "MPCKMeans",
     "Mixture",
     "PCKMeans",
+    "Scatter",
     "SemiSupervisedKernelKMeans",
     "SpectralLearning",
     "constrained_gaussian_mixture",
     "constrained_kmeans",
     "cop_kmeans",
+    "doubting_mixture",
     "log_joint",
+    "normalize",
     "pckmeans",
     "price_by_regret",
+    "softened",
 ]

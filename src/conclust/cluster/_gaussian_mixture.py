@@ -1,9 +1,8 @@
-"""ConstrainedGaussianMixture: EM for Gaussian mixtures under must-links and cannot-links."""
+"""ConstrainedGaussianMixture: EM for Gaussian mixtures, statements certain or in doubt."""
 
 import warnings
-from collections.abc import Callable
 from numbers import Integral, Real
-from typing import Any, ClassVar, NamedTuple
+from typing import TYPE_CHECKING, Any, ClassVar
 
 import numpy as np
 from sklearn.base import BaseEstimator, ClusterMixin
@@ -15,255 +14,34 @@ from conclust._declare import PAIRS, Named, Takes
 from conclust._kernels.place_hard import sum_costs
 from conclust._lloyd.best import best_of_starts, n_starts
 from conclust._lloyd.start import centered, init_centers
+from conclust._placement.belief import Rates, is_forest
 from conclust._placement.hard import Outcome, Placement, place
-from conclust._placement.marginals import MAX_STATES, ApartMarginals
+from conclust._placement.links import link_rows
+from conclust._placement.marginals import MAX_STATES
 from conclust._placement.units import Units, hard_units, raise_infeasible
-from conclust._progress import Rounds
 from conclust._sklearn import (
     Interval,
     StrOptions,
     fit_context,
-    gaussian_parameters,
-    log_gaussian,
-    precision_cholesky,
     scaled_tolerance,
 )
+from conclust._statements import by_statement, most_doubted
 from conclust._validation import check_enough_rows, check_inputs, check_new_rows, weights_of_rows
+from conclust.cluster._certain_mixture import Run, constrained_gaussian_mixture
+from conclust.cluster._constrained_kmeans import constrained_kmeans
 from conclust.cluster._cop_kmeans import cop_kmeans
+from conclust.cluster._doubting_mixture import Doubted, Scatter, doubting_mixture, softened
+from conclust.cluster._mixture import Mixture, log_joint, normalize, precisions_of
+from conclust.cluster._pckmeans import pckmeans
+from conclust.cluster._penalty import MULTIPLES, NO_PAIRS, price_by_regret
 from conclust.constraints import Constraints
 
+if TYPE_CHECKING:
+    import pandas as pd
+
+# Stands for a rate of 0 beside one that is not.
+CERTAIN = 1e-6
 WAY_OUT = "Raise n_components, drop one of these statements, or use PCKMeans, which may break them."
-
-
-class Round(NamedTuple):
-    """What one iteration did."""
-
-    log_likelihood: float  # per unit of weight, before the components moved
-    change: float  # since the last iteration
-    seconds: float
-
-
-class Mixture(NamedTuple):
-    """A Gaussian mixture; shapes of the last two as in scikit-learn's GaussianMixture."""
-
-    weights: np.ndarray  # (n_components,)
-    means: np.ndarray  # (n_components, n_features)
-    covariances: np.ndarray
-    precisions_cholesky: np.ndarray
-
-
-class Expected(NamedTuple):
-    """What the E-step finds."""
-
-    responsibilities: np.ndarray  # (n_samples, n_components)
-    log_likelihood: float  # per unit of weight
-    score: np.ndarray  # (n_units, n_components) summed log densities of each unit
-    pins: np.ndarray  # (n_units,) see `ApartMarginals`
-
-
-class Run(NamedTuple):
-    """The result of one start."""
-
-    mixture: Mixture
-    responsibilities: np.ndarray  # (n_samples, n_components)
-    labels: np.ndarray  # (n_samples,) int32, every statement kept
-    log_likelihood: float  # of the last iteration
-    converged: bool
-    history: list[Round]
-    exact: bool  # no component of the cannot-link graph was too entangled
-
-
-def constrained_gaussian_mixture(
-    X: np.ndarray,
-    units: Units,
-    responsibilities: np.ndarray,
-    *,
-    labels: np.ndarray | None = None,
-    covariance_type: str = "full",
-    reg_covar: float = 1e-6,
-    sample_weight: np.ndarray | None = None,
-    max_iter: int = 100,
-    tol: float = 1e-3,
-    max_states: int = MAX_STATES,
-    on_round: Callable[[Round], object] | None = None,
-) -> Run:
-    """Fit a Gaussian mixture by EM from one start.
-
-    Parameters
-    ----------
-    X : ndarray of shape (n_samples, n_features)
-        Centred, for accuracy.
-    units : Units
-        Linked rows.
-    responsibilities : ndarray of shape (n_samples, n_components)
-        The start: how much each row belongs to each component. Need not keep the links.
-    labels : ndarray of shape (n_samples,), default=None
-        A labelling that keeps every link, if one is known; looked for by default.
-    covariance_type : {"full", "tied", "diag", "spherical"}, default="full"
-    reg_covar : float, default=1e-6
-    sample_weight : ndarray of shape (n_samples,), default=None
-    max_iter : int, default=100
-    tol : float, default=1e-3
-        Stop when the log-likelihood per unit of weight changes by less.
-    max_states : int, default=100_000
-        See `ApartMarginals`.
-    on_round : callable, default=None
-
-    Returns
-    -------
-    Run
-
-    Notes
-    -----
-    The log-likelihood never falls, but for what `reg_covar` adds to the covariances.
-    """
-    weight = np.ones(len(X), dtype=X.dtype) if sample_weight is None else sample_weight
-    e_step = ExpectationStep(
-        X, units, weight, responsibilities.shape[1], covariance_type, max_states
-    )
-    mixture = m_step(X, responsibilities, weight, covariance_type, reg_covar)
-    rounds = Rounds(Round, on_round)
-    likelihood = -np.inf
-    pins: np.ndarray | None = None
-    if labels is not None:
-        pins = np.empty(units.graph.n_units, np.int64)
-        pins[units.unit] = labels[units.rows]
-    converged = False
-    for _ in range(max_iter):
-        expected = e_step(mixture, pins)
-        pins = expected.pins
-        mixture = m_step(X, expected.responsibilities, weight, covariance_type, reg_covar)
-        before, likelihood = likelihood, expected.log_likelihood
-        change = likelihood - before
-        rounds.note(likelihood, change)
-        converged = abs(change) < tol
-        if converged:
-            break
-    expected = e_step(mixture, pins)
-    return Run(
-        mixture,
-        expected.responsibilities,
-        _most_probable(expected, units),
-        likelihood,
-        converged,
-        rounds.history,
-        bool(e_step.marginals.exact.all()),
-    )
-
-
-class ExpectationStep:
-    r"""Responsibilities under a mixture, linked rows together.
-
-    Rows joined by links, must or cannot, form a part. With weights :math:`w_i` of mean
-    :math:`\bar w` in the part, its log-likelihood is
-
-    .. math::
-
-        \bar w \log \sum_{l} \prod_i
-            \bigl(\pi_{l_i} N(x_i; \mu_{l_i}, \Sigma_{l_i})\bigr)^{w_i / \bar w}
-
-    over the labellings :math:`l` of the part that keep its links. A free row is a part of its own;
-    equal weights leave the sum as it is; and the M-step with :math:`w_i` times the responsibilities
-    is exact, so EM keeps its guarantee with weights. A part without weight has the likelihood 0
-    and the responsibilities that equal weights would give.
-    """
-
-    def __init__(
-        self,
-        X: np.ndarray,
-        units: Units,
-        weight: np.ndarray,
-        n_components: int,
-        covariance_type: str,
-        max_states: int = MAX_STATES,
-    ):
-        self.X, self.units, self.covariance_type = X, units, covariance_type
-        self.n_components = n_components
-        self.marginals = ApartMarginals(units.graph, n_components, max_states=max_states)
-        self.total = float(weight.sum(dtype=np.float64))
-        part = units.graph.component[units.unit]
-        weight_of_rows = weight[units.rows].astype(np.float64)
-        n_parts = len(units.graph.odd)
-        sizes = np.bincount(part, minlength=n_parts)
-        self.mean_weight = np.bincount(part, weight_of_rows, n_parts) / np.maximum(sizes, 1)
-        mean = self.mean_weight[part]
-        self.power = np.divide(weight_of_rows, mean, out=np.ones_like(mean), where=mean > 0)
-        self.free_weight = weight.astype(np.float64)
-        self.free_weight[units.rows] = 0
-
-    def __call__(self, mixture: Mixture, pins: np.ndarray | None) -> Expected:
-        """Return the responsibilities, never with a lower likelihood than under the old pins."""
-        rows, unit, graph = self.units
-        joint = log_joint(self.X, mixture, self.covariance_type)
-        score = np.zeros((graph.n_units, self.n_components))
-        sum_costs(joint[rows], unit, self.power, score)
-        found = self.marginals(score, pins)
-        log_norm, responsibilities = _normalize(joint)
-        responsibilities[rows] = found.probability[unit]
-        likelihood = self.free_weight @ log_norm + self.mean_weight @ found.log_z
-        return Expected(responsibilities, float(likelihood / self.total), score, found.labels)
-
-
-def log_joint(X: np.ndarray, mixture: Mixture, covariance_type: str) -> np.ndarray:
-    """Return log π_c + log N(x; μ_c, Σ_c), (n_samples, n_components)."""
-    density = log_gaussian(X, mixture.means, mixture.precisions_cholesky, covariance_type)
-    return density + np.log(mixture.weights)
-
-
-def m_step(
-    X: np.ndarray,
-    responsibilities: np.ndarray,
-    weight: np.ndarray,
-    covariance_type: str,
-    reg_covar: float,
-) -> Mixture:
-    """The mixture that explains weighted responsibilities best.
-
-    Parameters
-    ----------
-    X : ndarray of shape (n_samples, n_features)
-    responsibilities : ndarray of shape (n_samples, n_components)
-    weight : ndarray of shape (n_samples,)
-    covariance_type : {"full", "tied", "diag", "spherical"}
-    reg_covar : float
-        Added to the diagonals of the covariances.
-
-    Returns
-    -------
-    Mixture
-    """
-    mass = responsibilities * weight[:, None]
-    if covariance_type == "tied":
-        # scikit-learn's sum of squares takes every row once, whatever the responsibilities.
-        counts, means, _ = gaussian_parameters(X, mass, reg_covar, "spherical")
-        covariances = ((X * weight[:, None]).T @ X - (counts * means.T) @ means) / counts.sum()
-        covariances.flat[:: X.shape[1] + 1] += reg_covar
-    else:
-        counts, means, covariances = gaussian_parameters(X, mass, reg_covar, covariance_type)
-    return Mixture(
-        counts / counts.sum(),
-        means,
-        covariances,
-        precision_cholesky(covariances, covariance_type),
-    )
-
-
-def _normalize(joint: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-    """Log of the sum of exp over each row, and exp divided by that sum."""
-    top = joint.max(axis=1)
-    shares = np.exp(joint - top[:, None])
-    sums = shares.sum(axis=1)
-    shares /= sums[:, None]
-    return top + np.log(sums), shares
-
-
-def _most_probable(expected: Expected, units: Units) -> np.ndarray:
-    """Label free rows by themselves, linked ones by the best labelling found that keeps links."""
-    labels = expected.responsibilities.argmax(axis=1).astype(np.int32)
-    known = expected.pins if (expected.pins >= 0).all() else None
-    placed = place(-expected.score, units.graph, previous=known)
-    labels[units.rows] = placed.labels[units.unit]
-    return labels
 
 
 class ConstrainedGaussianMixture(ClusterMixin, BaseEstimator):
@@ -291,6 +69,10 @@ class ConstrainedGaussianMixture(ClusterMixin, BaseEstimator):
     max_states : int, default=100_000
         Labellings looked at in one connected component of the cannot-link graph, in each E-step,
         before the sum over labellings is bounded instead of computed; see Notes.
+    flip_rate : float, (float, float) or "auto", default=0.0
+        How often statements are wrong. 0: never, and all are kept. A number, or one for must-links
+        and one for cannot-links, both below 0.5: statements are evidence, and what the rows
+        contradict is doubted rather than kept. "auto": both rates are estimated.
     verbose : int, default=0
         Show progress on stderr.
     random_state : int, RandomState or None, default=None
@@ -298,7 +80,8 @@ class ConstrainedGaussianMixture(ClusterMixin, BaseEstimator):
     Attributes
     ----------
     labels_ : ndarray of shape (n_samples,), int32
-        The most probable labelling that keeps every statement.
+        The most probable labelling that keeps every statement; with a `flip_rate`, the most
+        probable label of each row.
     responsibilities_ : ndarray of shape (n_samples, n_components)
         Probability of each component for each row of `fit`, given the rows and all statements.
     weights_, means_, covariances_, precisions_, precisions_cholesky_ : ndarray
@@ -306,13 +89,19 @@ class ConstrainedGaussianMixture(ClusterMixin, BaseEstimator):
     lower_bound_ : float
         Log-likelihood per sample of the last iteration.
     exact_ : bool
-        Whether all sums over labellings were computed, none bounded.
+        Whether all sums over labellings were computed, none bounded (or approximated).
+    flip_rate_ : (float, float)
+        Share of must-links and of cannot-links that are wrong: as given, or estimated.
+    doubt_ : ndarray of shape (len(constraints),)
+        Probability that each statement is wrong; 0 for all where they are certain.
     converged_ : bool
     n_iter_ : int
     history_ : list of Round
         Log-likelihood per sample and its change, of the start that was kept.
+    constraints_ : Constraints
+        As given to `fit`.
     report_ : ConstraintReport
-        Which statements `labels_` keeps: all.
+        Which statements `labels_` keeps: all, unless there is a `flip_rate`.
     n_features_in_, feature_names_in_
         As in scikit-learn.
 
@@ -340,6 +129,17 @@ class ConstrainedGaussianMixture(ClusterMixin, BaseEstimator):
     and the log-likelihood (its bound, where `exact_` is false) never falls, but for what
     `reg_covar` adds. Weights of statements play no part: every statement is certain.
 
+    With a `flip_rate` ε each statement of weight w multiplies the odds of its two rows being
+    together, or apart, by :math:`((1 - ε) / ε)^w`, and nothing is certain: contradictory statements
+    are welcome. The E-step is belief propagation along the statements: exact where they form a
+    forest (EM then never lowers the likelihood), damped elsewhere. An estimated rate is the
+    expected share of wrong statements of its kind, as if one of ten more were wrong, between
+    0.005 and 0.4. Weights are those of one more row in every component. The shared covariance is
+    drawn towards the variances of the features as by d rows; own ones towards the shared one as
+    by 0.2 d. Each start runs EM from `PCKMeans` and from plain k-means; the statements choose
+    between them, for rows outnumber them. O(n k d + m k) an iteration under a shared covariance.
+    Rows of low `sample_weight` count less in the components, not in statements.
+
     Without statements it is scikit-learn's GaussianMixture. Memory: two arrays of shape (n_samples,
     n_components).
 
@@ -359,6 +159,20 @@ class ConstrainedGaussianMixture(ClusterMixin, BaseEstimator):
     True
     >>> model.predict_proba(X[:1]).shape
     (1, 2)
+
+    A fifth of the answers wrong, nobody knows which:
+
+    >>> from sklearn.datasets import load_iris
+    >>> from conclust import sample_constraints
+    >>> X, y = load_iris(return_X_y=True)
+    >>> told = sample_constraints(y, 300, noise=0.2, random_state=0)
+    >>> model = ConstrainedGaussianMixture(
+    ...     3, covariance_type="tied", flip_rate="auto", random_state=0
+    ... ).fit(X, constraints=told)
+    >>> [round(rate, 1) for rate in model.flip_rate_]
+    [0.2, 0.2]
+    >>> float(model.suspects(40)["flipped"].mean()) > 0.9
+    True
     """
 
     _takes: ClassVar[Takes] = Takes(
@@ -367,7 +181,14 @@ class ConstrainedGaussianMixture(ClusterMixin, BaseEstimator):
         when="clusters are elongated or differ in spread; probabilities",
         hard=True,
         sparse=False,
-        names=(Named("gmm", "a Gaussian mixture under statements"),),
+        names=(
+            Named("gmm", "a Gaussian mixture under statements"),
+            Named(
+                "doubt",
+                "a Gaussian mixture that estimates how many statements are wrong, and which",
+                {"flip_rate": "auto", "covariance_type": "tied"},
+            ),
+        ),
         clusters="n_components",
     )
 
@@ -380,6 +201,7 @@ class ConstrainedGaussianMixture(ClusterMixin, BaseEstimator):
         "tol": [Interval(Real, 0, None, closed="left")],
         "reg_covar": [Interval(Real, 0, None, closed="left")],
         "max_states": [Interval(Integral, 1, None, closed="left")],
+        "flip_rate": [Interval(Real, 0, 0.5, closed="left"), tuple, list, StrOptions({"auto"})],
         "verbose": ["verbose"],
         "random_state": ["random_state"],
     }
@@ -395,6 +217,7 @@ class ConstrainedGaussianMixture(ClusterMixin, BaseEstimator):
         tol: float = 1e-3,
         reg_covar: float = 1e-6,
         max_states: int = MAX_STATES,
+        flip_rate: Any = 0.0,
         verbose: int = 0,
         random_state: Any = None,
     ):
@@ -406,6 +229,7 @@ class ConstrainedGaussianMixture(ClusterMixin, BaseEstimator):
         self.tol = tol
         self.reg_covar = reg_covar
         self.max_states = max_states
+        self.flip_rate = flip_rate
         self.verbose = verbose
         self.random_state = random_state
 
@@ -435,13 +259,41 @@ class ConstrainedGaussianMixture(ClusterMixin, BaseEstimator):
         Raises
         ------
         InconsistentConstraintsError
-            When the statements contradict each other, whatever the number of components.
+            When the statements contradict each other, whatever the number of components; never
+            with a `flip_rate`.
         InfeasibleConstraintsError
-            When no labelling with `n_components` components keeps them.
+            When no labelling with `n_components` components keeps them; never with a `flip_rate`.
         """
         X, constraints = check_inputs(self, X, constraints)
         check_enough_rows(len(X), self.n_components, "n_components")
         weight = weights_of_rows(sample_weight, X)
+        self.constraints_ = constraints
+        if is_certain(self.flip_rate):
+            best = self._keep_all(X, constraints, weight)
+        else:
+            best = self._doubt(X, constraints, weight)
+        self.weights_, self.means_ = best.mixture.weights, best.mixture.means
+        self.covariances_ = best.mixture.covariances
+        self.precisions_cholesky_ = best.mixture.precisions_cholesky
+        self.precisions_ = precisions_of(self.precisions_cholesky_, self.covariance_type)
+        self.labels_, self.responsibilities_ = best.labels, best.responsibilities
+        self.lower_bound_, self.converged_ = best.log_likelihood, best.converged
+        self.exact_ = best.exact
+        self.n_iter_, self.history_ = len(best.history), best.history
+        self.report_ = constraints.report(best.labels)
+        if not best.converged:
+            warnings.warn(
+                f"EM stopped after max_iter={self.max_iter} iterations, the last of which changed "
+                f"the log-likelihood per sample by {best.history[-1].change:.2g}. Raise max_iter "
+                f"or tol={self.tol}.",
+                ConvergenceWarning,
+                stacklevel=2,
+            )
+        return self
+
+    def _keep_all(self, X: np.ndarray, constraints: Constraints, weight: np.ndarray) -> Run:
+        """The best start of EM under statements that are certain."""
+        self.flip_rate_, self.doubt_ = Rates(0.0, 0.0), np.zeros(len(constraints))
         units = hard_units(constraints, self.n_components, WAY_OUT, argument="n_components")
         random_state = check_random_state(self.random_state)
         data = centered(X)
@@ -473,24 +325,78 @@ class ConstrainedGaussianMixture(ClusterMixin, BaseEstimator):
             what=type(self).__name__,
             verbose=self.verbose,
         )
-        self.weights_, self.means_ = best.mixture.weights, best.mixture.means + data.mean
-        self.covariances_ = best.mixture.covariances
-        self.precisions_cholesky_ = best.mixture.precisions_cholesky
-        self.precisions_ = _precisions(self.precisions_cholesky_, self.covariance_type)
-        self.labels_, self.responsibilities_ = best.labels, best.responsibilities
-        self.lower_bound_, self.converged_ = best.log_likelihood, best.converged
-        self.exact_ = best.exact
-        self.n_iter_, self.history_ = len(best.history), best.history
-        self.report_ = constraints.report(best.labels)
-        if not best.converged:
-            warnings.warn(
-                f"EM stopped after max_iter={self.max_iter} iterations, the last of which changed "
-                f"the log-likelihood per sample by {best.history[-1].change:.2g}. Raise max_iter "
-                f"or tol={self.tol}.",
-                ConvergenceWarning,
-                stacklevel=2,
+        moved = best.mixture._replace(means=best.mixture.means + data.mean)
+        return best._replace(mixture=moved)
+
+    def _doubt(self, X: np.ndarray, constraints: Constraints, weight: np.ndarray) -> Run:
+        """The best start of EM under statements that may be wrong."""
+        given = rates_of(self.flip_rate)
+        random_state = check_random_state(self.random_state)
+        data = centered(X)
+        rows, pairs = Scatter(data.X, weight), constraints.pairs()
+
+        def run(responsibilities: np.ndarray, on_round: Any) -> Doubted:
+            return doubting_mixture(
+                rows,
+                pairs,
+                responsibilities,
+                covariance_type=self.covariance_type,
+                rates=given,
+                reg_covar=self.reg_covar,
+                max_iter=self.max_iter,
+                tol=self.tol,
+                on_round=on_round,
             )
-        return self
+
+        def start(number: int, on_round: Any) -> Doubted:
+            firsts = self._soft_starts(data.X, data.mean, constraints, weight, random_state)
+            found = [run(first, on_round) for first in firsts]
+            return best_of_starts(lambda number, on_round: found[number], len(found), worth)
+
+        def worth(run: Doubted) -> tuple[float, ...]:
+            return -run.log_evidence, -run.log_likelihood
+
+        best = best_of_starts(
+            start,
+            n_starts(self.init, self.n_init),
+            worth,
+            what=type(self).__name__,
+            verbose=self.verbose,
+        )
+        self.flip_rate_ = best.rates
+        self.doubt_ = by_statement(best.doubt, pairs.statement, len(constraints))
+        return Run(
+            best.mixture._replace(means=best.mixture.means + rows.mean + data.mean),
+            best.responsibilities,
+            best.responsibilities.argmax(axis=1).astype(np.int32),
+            best.log_likelihood,
+            best.converged,
+            best.history,
+            is_forest(pairs),
+        )
+
+    def _soft_starts(
+        self,
+        X: np.ndarray,
+        mean: np.ndarray,
+        constraints: Constraints,
+        weight: np.ndarray,
+        random_state: np.random.RandomState,
+    ) -> list[np.ndarray]:
+        """Responsibilities to start from: soft and plain k-means from the same centres."""
+        if isinstance(self.init, str) and self.init == "random":
+            drawn = random_state.uniform(size=(len(X), self.n_components))
+            return [drawn / drawn.sum(axis=1, keepdims=True)]
+        init = "k-means++" if isinstance(self.init, str) else self.init
+        centers = init_centers(X, self.n_components, init, weight, random_state, mean=mean)
+        tol = scaled_tolerance(X, 1e-4)
+        starts = [constrained_kmeans(X, *NO_PAIRS, centers, sample_weight=weight, tol=tol).labels]
+        if constraints:
+            links = link_rows(constraints)
+            price = MULTIPLES[1] * price_by_regret(X, centers, weight)
+            found = pckmeans(X, links, price, centers, sample_weight=weight, tol=tol)
+            starts.insert(0, found.labels)
+        return [softened(labels, self.n_components) for labels in starts]
 
     def _start(
         self,
@@ -518,6 +424,27 @@ class ConstrainedGaussianMixture(ClusterMixin, BaseEstimator):
         responsibilities = np.eye(self.n_components, dtype=X.dtype)[run.labels]
         return responsibilities, run.labels, None if run.history else run.placement
 
+    def suspects(self, n: int = 10) -> "pd.DataFrame":
+        """The statements least believed after the fit: "please look at these again".
+
+        Parameters
+        ----------
+        n : int, default=10
+
+        Returns
+        -------
+        DataFrame
+            The statements as in ``constraints.to_frame()``, with their number `statement` and
+            `doubt`, the probability that it is wrong, most doubtful first.
+        """
+        check_is_fitted(self)
+        if is_certain(self.flip_rate):
+            raise ValueError(
+                f"flip_rate={self.flip_rate!r}: every statement is certain, so none is suspect. "
+                'Fit with flip_rate="auto".'
+            )
+        return most_doubted(self.constraints_, self.doubt_, n)
+
     def predict(self, X: Any) -> np.ndarray:
         """Most probable component of each row; statements are not applied again.
 
@@ -542,7 +469,7 @@ class ConstrainedGaussianMixture(ClusterMixin, BaseEstimator):
         -------
         ndarray of shape (n_samples, n_components)
         """
-        return _normalize(self._log_joint(X))[1]
+        return normalize(self._log_joint(X))[1]
 
     def score_samples(self, X: Any) -> np.ndarray:
         """Log density of each row.
@@ -555,7 +482,7 @@ class ConstrainedGaussianMixture(ClusterMixin, BaseEstimator):
         -------
         ndarray of shape (n_samples,)
         """
-        return _normalize(self._log_joint(X))[0]
+        return normalize(self._log_joint(X))[0]
 
     def score(self, X: Any, y: Any = None) -> float:
         """Mean log density of the rows.
@@ -582,7 +509,22 @@ class ConstrainedGaussianMixture(ClusterMixin, BaseEstimator):
         return log_joint(X - middle, mixture, self.covariance_type)
 
 
-def _precisions(cholesky: np.ndarray, covariance_type: str) -> np.ndarray:
-    if covariance_type in {"full", "tied"}:
-        return cholesky @ np.swapaxes(cholesky, -1, -2)
-    return cholesky**2
+def is_certain(flip_rate: Any) -> bool:
+    """Whether no statement can be wrong."""
+    return not isinstance(flip_rate, str | tuple | list) and flip_rate == 0
+
+
+def rates_of(flip_rate: Any) -> Rates | None:
+    """The rates given, kept off 0, or None where they are to be estimated."""
+    if isinstance(flip_rate, str):
+        return None
+    both = flip_rate if isinstance(flip_rate, tuple | list) else (flip_rate, flip_rate)
+    if len(both) != 2 or not all(
+        isinstance(rate, Real) and 0 <= float(rate) < 0.5 for rate in both
+    ):
+        raise ValueError(
+            f"flip_rate={flip_rate!r} must be 'auto', 0 to below 0.5, or two such numbers: "
+            "the share of must-links and of cannot-links that are wrong."
+        )
+    # One kind may be certain while the other is not; a rate of 0 would make clashes impossible.
+    return Rates(*(max(float(rate), CERTAIN) for rate in both))

@@ -17,11 +17,12 @@ from conclust._arrays import Matrix
 from conclust._declare import PAIRS, Named, Takes
 from conclust._progress import Rounds, progress
 from conclust._sklearn import HasMethods, Interval, StrOptions, fit_context
+from conclust._statements import by_statement
 from conclust._validation import check_inputs
 from conclust.constraints import Constraints
 from conclust.ensemble._consensus import CoAssociation
 from conclust.ensemble._directions import Projector, discrepancy
-from conclust.ensemble._members import VotesMixin, by_statement, usable
+from conclust.ensemble._members import VotesMixin, usable
 
 # So many rounds in a row of no use, or that lower log L by less than this, and boosting is done.
 PATIENCE, FLAT = 3, 1e-3

@@ -14,6 +14,7 @@ from conclust._lloyd.start import centered, init_centers
 from conclust._pairs import SignedPairs
 from conclust._progress import Rounds, progress
 from conclust._sklearn import Interval, StrOptions, fit_context
+from conclust._statements import by_statement, statements_with
 from conclust._validation import check_inputs, weights_of_rows
 from conclust.cluster import ConstrainedLloyd
 from conclust.constraints import Constraints
@@ -21,8 +22,6 @@ from conclust.ensemble._consensus import CoAssociation
 from conclust.ensemble._judges import JudgedMixin, Judges
 from conclust.ensemble._members import (
     Member,
-    by_statement,
-    statements_with,
     usable,
 )
 

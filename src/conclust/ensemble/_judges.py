@@ -12,9 +12,10 @@ from conclust._lloyd.start import Centered
 from conclust._pairs import violated
 from conclust._placement.links import link_rows
 from conclust._sklearn import scaled_tolerance
+from conclust._statements import by_statement
 from conclust.cluster import pckmeans, price_by_regret
 from conclust.constraints import Constraints
-from conclust.ensemble._members import CodesMixin, Member, by_statement
+from conclust.ensemble._members import CodesMixin, Member
 
 # Judges hear this share of the statements; on the others they are impartial.
 SHARE = 0.75

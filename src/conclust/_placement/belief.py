@@ -1,0 +1,140 @@
+"""Where linked rows are likely to be when statements may be wrong, and which are likely wrong."""
+
+from typing import NamedTuple
+
+import numpy as np
+
+from conclust._arrays import FloatArray
+from conclust._kernels._short import LITTLE, short
+from conclust._kernels.beliefs import breadth_first, conclude, sweep
+from conclust._pairs import SignedPairs, connected, graph_of
+
+# Share of the last message kept where the graph has cycles: messages there may swing otherwise.
+DAMPING = 0.5
+# Both ways along the graph, at most. Messages are kept between calls, so few more are needed.
+MAX_SWEEPS = 4
+# Messages that change by less have settled.
+TOL = 1e-4
+# A pull beyond this is certain: exp of it is still a number.
+MAX_PULL = 50.0
+
+
+class Rates(NamedTuple):
+    """How often statements of each kind are wrong."""
+
+    must: float
+    cannot: float
+
+
+class Believed(NamedTuple):
+    """What `Beliefs` finds."""
+
+    probability: FloatArray  # (n_rows, n_clusters) of the rows that statements name
+    doubt: FloatArray  # (n_pairs,) probability that each pair was said wrongly
+    log_evidence: float  # log probability of all statements, given the rows
+
+
+class Beliefs:
+    r"""Posterior of labels under statements that are wrong at given rates.
+
+    A must-link of weight w is said with probability :math:`\sigma(w β)` of a pair in one cluster
+    and :math:`\sigma(-w β)` of one in two, :math:`β = \ln((1 - ε) / ε)`; a cannot-link the other
+    way round, with the rate of its own kind.
+
+    Parameters
+    ----------
+    pairs : SignedPairs
+    n_clusters : int
+
+    Attributes
+    ----------
+    rows : ndarray of shape (n_rows,)
+        The rows that statements name, ascending.
+    exact : bool
+        Whether the graph of statements is a forest.
+
+    Notes
+    -----
+    Exact on trees after one sweep from the leaves to the root and back. Where there are cycles the
+    same sweeps are repeated, damped by one half, until no message changes by 1e-4, at most four
+    times; messages are kept, so the next call goes on from there. Statements about the same two
+    rows are one edge. O(m k) a sweep.
+    """
+
+    def __init__(self, pairs: SignedPairs, n_clusters: int):
+        self._given = pairs
+        self.rows, local = pairs.named()
+        n_rows = len(self.rows)
+        ends = np.sort(local, axis=1)
+        key = ends[:, 0] * max(n_rows, 1) + ends[:, 1]
+        # In the order of their first statement, so that renumbered rows are visited likewise.
+        _, first, edge = np.unique(key, return_index=True, return_inverse=True)
+        rank = np.argsort(np.argsort(first, kind="stable"), kind="stable")
+        self._edge = rank[edge.ravel()]
+        edges = local[np.sort(first)]
+        self._graph = graph = graph_of(edges, n_rows)
+        places = np.argsort(graph.link, kind="stable").reshape(-1, 2)
+        self._back = np.empty(2 * len(edges), np.int64)
+        self._back[places] = places[:, ::-1]
+        component, n_components = connected(edges, n_rows)
+        n_edges = np.bincount(component[edges[:, 0]], minlength=n_components)
+        is_tree = n_edges < np.bincount(component, minlength=n_components)
+        self.exact = bool(is_tree.all())
+        self._keep = np.where(is_tree[component], 0.0, DAMPING)
+        outward = np.empty(n_rows, np.int64)
+        spread = short(breadth_first, 2 * len(edges), LITTLE)
+        spread(graph.indptr, graph.neighbor, np.ascontiguousarray(edges).ravel(), outward)
+        self._visits = np.concatenate([outward[::-1], outward])
+        self._message = np.zeros((2 * len(edges), n_clusters))
+
+    def __call__(self, log_prior: FloatArray, rates: Rates) -> Believed:
+        """Weigh statements against what the rows themselves say.
+
+        Parameters
+        ----------
+        log_prior : ndarray of shape (n_rows, n_clusters)
+            Log weights of the clusters for each of `rows`, up to a constant of each row.
+        rates : Rates
+            Between 0 and 1, both exclusive.
+
+        Returns
+        -------
+        Believed
+        """
+        _, sign, weight, _ = self._given
+        log_prior = np.ascontiguousarray(log_prior, dtype=np.float64)
+        odds = np.log1p(-np.array(rates)) - np.log(rates)
+        strength = np.clip(weight * np.where(sign > 0, odds[0], odds[1]), -MAX_PULL, MAX_PULL)
+        n_edges = len(self._back) // 2
+        pull = np.bincount(self._edge, sign * strength, n_edges)
+        pull = np.clip(pull, -MAX_PULL, MAX_PULL)[self._graph.link]
+        n_steps = self._message.size
+        speak = short(sweep, 2 * n_steps)
+        graph, back, message = self._graph, self._back, self._message
+        for _ in range(1 if self.exact else MAX_SWEEPS):
+            changed = speak(self._visits, graph.indptr, back, pull, self._keep, log_prior, message)
+            if changed < TOL:
+                break
+        probability, together = np.empty_like(log_prior), np.empty(2 * n_edges)
+        log_z = short(conclude, 2 * n_steps)(
+            graph.indptr,
+            graph.neighbor,
+            self._back,
+            pull,
+            log_prior,
+            message,
+            probability,
+            together,
+        )
+        same = np.empty(n_edges)
+        same[graph.link] = together
+        same = np.clip(same, 0.0, 1.0)[self._edge]
+        # The probability of a must-link between clusters, or of a cannot-link within one.
+        least = np.where(sign > 0, -np.logaddexp(0, strength), -np.logaddexp(0, -strength))
+        doubt = np.where(sign > 0, 1 - same, same)
+        return Believed(probability, doubt, float(log_z + least.sum()))
+
+
+def is_forest(pairs: SignedPairs) -> bool:
+    """Whether statements form no cycle, those about the same two rows taken as one."""
+    return Beliefs(pairs, 1).exact

@@ -1,0 +1,260 @@
+"""EM for a Gaussian mixture to which statements are evidence: wrong at rates that are estimated."""
+
+from collections.abc import Callable
+from typing import NamedTuple
+
+import numpy as np
+
+from conclust._arrays import FloatArray
+from conclust._pairs import SignedPairs
+from conclust._placement.belief import Beliefs, Rates
+from conclust._progress import Rounds
+from conclust._sklearn import precision_cholesky
+from conclust.cluster._mixture import Mixture, log_joint, normalize
+
+# The rates are estimated as if one of ten more statements were wrong, and kept off both ends: at 0
+# a single wrong statement would be impossible, above .4 statements say hardly anything.
+PRIOR_WRONG, PRIOR_SAID = 1.0, 10.0
+LOWEST_RATE, HIGHEST_RATE = 0.005, 0.4
+FIRST_RATE = 0.1
+# Rows' worth of the features' variances in a shared covariance, per feature; and, where clusters
+# have covariances of their own, of those in the shared one and of the shared one in each.
+SHRINK_SHARED = 1.0
+SHRINK_COMMON, SHRINK_OWN = 0.3, 0.2
+# Stands for no mass at all.
+TINY = 1e-12
+# How much of a row its label in a start is worth.
+SURE = 0.9
+
+
+class Round(NamedTuple):
+    """What one iteration did."""
+
+    log_likelihood: float  # of rows and statements, per unit of weight, before components moved
+    change: float  # since the last iteration
+    must_rate: float  # share of must-links believed wrong
+    cannot_rate: float
+    seconds: float
+
+
+class Doubted(NamedTuple):
+    """The result of one start."""
+
+    mixture: Mixture
+    responsibilities: FloatArray  # (n_samples, n_components) given rows and statements
+    log_prior: FloatArray  # (n_samples, n_components) by the row alone, up to a constant of the row
+    rates: Rates
+    doubt: FloatArray  # (n_pairs,) probability that each pair was said wrongly
+    log_likelihood: float  # of rows and statements, per unit of weight
+    log_evidence: float  # of the statements alone, given the rows
+    converged: bool
+    history: list[Round]
+
+
+class Scatter:
+    """Rows moved to their mean, their weights, and the sums over all that no iteration changes.
+
+    Parameters
+    ----------
+    X : ndarray of shape (n_samples, n_features)
+    weight : ndarray of shape (n_samples,), default=None
+
+    Attributes
+    ----------
+    mean : ndarray of shape (n_features,)
+        What was taken from every row; means of components are found without it.
+    """
+
+    def __init__(self, X: FloatArray, weight: FloatArray | None = None):
+        self.weight = np.ones(len(X)) if weight is None else weight.astype(np.float64)
+        self.mass = float(self.weight.sum())
+        self.mean = self.weight @ X / self.mass
+        self.X = np.subtract(X, self.mean, dtype=np.float64)
+        self.total = (self.X * self.weight[:, None]).T @ self.X
+        self.variances = np.diag(self.total) / self.mass
+
+
+def doubting_mixture(
+    rows: Scatter,
+    pairs: SignedPairs,
+    responsibilities: FloatArray,
+    *,
+    covariance_type: str = "tied",
+    rates: Rates | None = None,
+    reg_covar: float = 1e-6,
+    max_iter: int = 100,
+    tol: float = 1e-3,
+    on_round: Callable[[Round], object] | None = None,
+) -> Doubted:
+    """Fit a mixture to rows and to statements that may be wrong, by EM from one start.
+
+    Parameters
+    ----------
+    rows : Scatter
+    pairs : SignedPairs
+    responsibilities : ndarray of shape (n_samples, n_components)
+        The start; see `softened`.
+    covariance_type : {"full", "tied", "diag", "spherical"}, default="tied"
+    rates : Rates, default=None
+        How often statements are wrong; estimated by default.
+    reg_covar : float, default=1e-6
+    max_iter : int, default=100
+    tol : float, default=1e-3
+        Stop when the log-likelihood per unit of weight changes by less.
+    on_round : callable, default=None
+
+    Returns
+    -------
+    Doubted
+    """
+    n_components = responsibilities.shape[1]
+    beliefs = Beliefs(pairs, n_components)
+    believed_rates = Rates(FIRST_RATE, FIRST_RATE) if rates is None else rates
+    rounds = Rounds(Round, on_round)
+    mixture = m_step(rows, responsibilities, covariance_type, reg_covar)
+    likelihood, converged = -np.inf, False
+    for _ in range(max_iter):
+        found = _expect(rows, beliefs, mixture, covariance_type, believed_rates)
+        if rates is None:
+            believed_rates = estimated_rates(found.doubt, pairs)
+        mixture = m_step(rows, found.responsibilities, covariance_type, reg_covar)
+        before, likelihood = likelihood, found.log_likelihood
+        change = likelihood - before
+        rounds.note(likelihood, change, *believed_rates)
+        converged = abs(change) < tol
+        if converged:
+            break
+    found = _expect(rows, beliefs, mixture, covariance_type, believed_rates)
+    return found._replace(converged=converged, history=rounds.history)
+
+
+def _expect(
+    rows: Scatter, beliefs: Beliefs, mixture: Mixture, covariance_type: str, rates: Rates
+) -> Doubted:
+    """The E-step: where rows are, given themselves, the mixture and what statements are worth."""
+    log_prior, constant = log_prior_of(rows, mixture, covariance_type)
+    log_norm, responsibilities = normalize(log_prior)
+    believed = beliefs(log_prior[beliefs.rows], rates)
+    responsibilities[beliefs.rows] = believed.probability
+    likelihood = rows.weight @ log_norm + constant + believed.log_evidence
+    return Doubted(
+        mixture,
+        responsibilities,
+        log_prior,
+        rates,
+        believed.doubt,
+        float(likelihood / rows.mass),
+        believed.log_evidence,
+        False,
+        [],
+    )
+
+
+def estimated_rates(doubt: FloatArray, pairs: SignedPairs) -> Rates:
+    """Share of each kind that is wrong, by weight, as if one of ten more were."""
+    found = []
+    for kind in (pairs.sign > 0, pairs.sign < 0):
+        weight = pairs.weight[kind]
+        share = (weight @ doubt[kind] + PRIOR_WRONG) / (weight.sum() + PRIOR_SAID)
+        found.append(float(np.clip(share, LOWEST_RATE, HIGHEST_RATE)))
+    return Rates(*found)
+
+
+def log_prior_of(rows: Scatter, mixture: Mixture, covariance_type: str) -> tuple[FloatArray, float]:
+    """Log π_c + log N(x; μ_c, Σ_c) up to a constant of each row, and the sum of those constants.
+
+    Under a shared covariance xᵀΣ⁻¹x is the same for all components: O(n k d) without it.
+    """
+    if covariance_type != "tied":
+        return log_joint(rows.X, mixture, covariance_type), 0.0
+    factor = mixture.precisions_cholesky  # Σ⁻¹ = F Fᵀ
+    pulled = factor @ (mixture.means @ factor).T  # (n_features, n_components) Σ⁻¹ μ
+    offset = np.log(mixture.weights) - 0.5 * (mixture.means * pulled.T).sum(axis=1)
+    log_det = 2 * np.log(np.diag(factor)).sum()
+    n_features = rows.X.shape[1]
+    squares = (factor * (rows.total @ factor)).sum()  # tr(Σ⁻¹ Σ_i w_i x_i x_iᵀ)
+    constant = 0.5 * (rows.mass * (log_det - n_features * np.log(2 * np.pi)) - squares)
+    return rows.X @ pulled + offset, float(constant)
+
+
+def m_step(
+    rows: Scatter, responsibilities: FloatArray, covariance_type: str, reg_covar: float
+) -> Mixture:
+    r"""The mixture that explains responsibilities best, drawn a little to the plain one.
+
+    Weights are those of one more row in each component. The shared covariance is
+    :math:`(W + ν V) / (n + ν)` with the pooled scatter :math:`W`, the variances :math:`V` of the
+    features and ν = d, so units of measurement do not matter. Covariances of their own are
+    :math:`(W_c + 0.2 d S) / (n_c + 0.2 d)` with the shared one :math:`S` at ν = 0.3 d; those
+    along the axes, or of one number, are the diagonal, or its mean, of these. A component without
+    rows is at the mean of all.
+
+    Parameters
+    ----------
+    rows : Scatter
+    responsibilities : ndarray of shape (n_samples, n_components)
+    covariance_type : {"full", "tied", "diag", "spherical"}
+    reg_covar : float
+        Added to the diagonals of the covariances.
+
+    Returns
+    -------
+    Mixture
+    """
+    mass = responsibilities * rows.weight[:, None]
+    n_features = rows.X.shape[1]
+    counts = mass.sum(axis=0)
+    means = mass.T @ rows.X / np.maximum(counts, TINY)[:, None]
+    shared = shared_covariance(rows, counts, means, covariance_type)
+    if covariance_type == "tied":
+        covariances = shared
+        covariances.flat[:: n_features + 1] += reg_covar
+    else:
+        covariances = own_covariances(rows, mass, counts, means, shared, covariance_type)
+        covariances += reg_covar * (np.eye(n_features) if covariance_type == "full" else 1.0)
+    weights = (counts + 1.0) / (counts + 1.0).sum()
+    factors = precision_cholesky(covariances, covariance_type)
+    return Mixture(weights, means, covariances, factors)
+
+
+def shared_covariance(
+    rows: Scatter, counts: FloatArray, means: FloatArray, covariance_type: str
+) -> FloatArray:
+    """Pooled within the components and drawn towards a sphere; see `m_step`."""
+    n_features = rows.X.shape[1]
+    rate = SHRINK_SHARED if covariance_type == "tied" else SHRINK_COMMON
+    extra = rate * n_features
+    within = rows.total - (counts * means.T) @ means
+    within.flat[:: n_features + 1] += extra * rows.variances
+    return within / (counts.sum() + extra)
+
+
+def own_covariances(
+    rows: Scatter,
+    mass: FloatArray,
+    counts: FloatArray,
+    means: FloatArray,
+    shared: FloatArray,
+    covariance_type: str,
+) -> FloatArray:
+    """One covariance per component, drawn towards the shared one; see `m_step`."""
+    n_components, n_features = means.shape
+    extra = SHRINK_OWN * n_features
+    if covariance_type == "full":
+        own = np.empty((n_components, n_features, n_features))
+        for c in range(n_components):
+            own[c] = (rows.X * mass[:, c, None]).T @ rows.X
+            own[c] -= counts[c] * np.outer(means[c], means[c])
+            own[c] += extra * shared
+        return own / (counts + extra)[:, None, None]
+    own = mass.T @ rows.X**2 - counts[:, None] * means**2
+    own += extra * np.diag(shared)
+    own = np.maximum(own, 0.0) / (counts + extra)[:, None]
+    return own if covariance_type == "diag" else own.mean(axis=1)
+
+
+def softened(labels: np.ndarray, n_components: int) -> FloatArray:
+    """Responsibilities that give a row nine tenths to its label and the rest to all alike."""
+    start = np.full((len(labels), n_components), (1 - SURE) / n_components)
+    start[np.arange(len(labels)), labels] += SURE
+    return start
