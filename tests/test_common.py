@@ -11,6 +11,7 @@ from sklearn.utils.estimator_checks import parametrize_with_checks
 
 from conclust import (
     ITML,
+    AutoCluster,
     BoostCluster,
     BoostedConstrainedKMeans,
     ConstrainedGaussianMixture,
@@ -41,6 +42,7 @@ CASES = [
     EstimatorCase(MPCKMeans(n_clusters=3, n_init=2)),
     EstimatorCase(GeneralizedKMeans(n_clusters=3, n_init=2)),
     EstimatorCase(GeneralizedKMeans(n_clusters=3, n_init=2, update="online")),
+    EstimatorCase(AutoCluster(n_clusters=3)),
     EstimatorCase(ConstrainedGaussianMixture(n_components=3)),
     EstimatorCase(ConstrainedGaussianMixture(n_components=3, flip_rate="auto")),
     EstimatorCase(SemiSupervisedKernelKMeans(n_clusters=3, n_init=2)),

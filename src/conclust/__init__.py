@@ -18,6 +18,7 @@ _HOMES = {
     "sample_constraints": "constraints",
     "read_constraints": "constraints",
     "constraint_quality": "constraints",
+    "AutoCluster": "model_selection",
     "COPKMeans": "cluster",
     "ConstrainedKMeans": "cluster",
     "PCKMeans": "cluster",

@@ -23,6 +23,7 @@ TRUSTED_PACKAGES = (
     "hierarchy",
     "metric_learning",
     "ensemble",
+    "model_selection",
 )
 
 

@@ -119,4 +119,5 @@ def _line(record: Any) -> str:
         for name, value in values.items()
         if name != "seconds" and isinstance(value, int | float)
     ]
-    return " · ".join(shown)
+    said = [value for value in values.values() if isinstance(value, str)]
+    return " · ".join(said + shown)

@@ -15,6 +15,7 @@ from conclust.cluster._doubting_mixture import (
     Doubted,
     Scatter,
     doubting_mixture,
+    estimated_rates,
     softened,
 )
 from conclust.cluster._gaussian_mixture import ConstrainedGaussianMixture
@@ -44,6 +45,7 @@ __all__ = [
     "constrained_kmeans",
     "cop_kmeans",
     "doubting_mixture",
+    "estimated_rates",
     "log_joint",
     "normalize",
     "pckmeans",

@@ -1,5 +1,6 @@
 """Choose a method, its settings, a number of clusters without labels: hold out statements."""
 
+from conclust.model_selection._auto import AutoCluster
 from conclust.model_selection._choose import (
     Choice,
     HeldOut,
@@ -15,6 +16,7 @@ from conclust.model_selection._search import ConstraintSearchCV, constraint_sati
 from conclust.model_selection._split import ConstraintKFold
 
 __all__ = [
+    "AutoCluster",
     "Choice",
     "ConstraintKFold",
     "ConstraintSearchCV",

@@ -154,14 +154,16 @@ def folds(constraints: Constraints, random_state: Any, n_splits: int) -> list[Sp
     return []
 
 
-def fewer_rows(X: Any, constraints: Constraints, random_state: Any) -> tuple[Any, Constraints]:
+def fewer_rows(
+    X: Any, constraints: Constraints, random_state: Any, *, max_rows: int = MAX_ROWS
+) -> tuple[Any, Constraints]:
     """The rows that statements name and a sample of the others, where there are many."""
     n_samples = X.shape[0]
-    if n_samples <= MAX_ROWS:
+    if n_samples <= max_rows:
         return X, constraints
     named = constraints.samples
     others = np.setdiff1d(np.arange(n_samples), named)
-    n_others = max(MAX_ROWS - len(named), min(len(others), MAX_ROWS // 2))
+    n_others = max(max_rows - len(named), min(len(others), max_rows // 2))
     drawn = check_random_state(random_state).choice(
         others, size=min(n_others, len(others)), replace=False
     )

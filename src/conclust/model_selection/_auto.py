@@ -1,0 +1,594 @@
+"""AutoCluster: the estimator for those who do not want to choose one."""
+
+import time
+from collections.abc import Callable
+from numbers import Integral, Real
+from typing import TYPE_CHECKING, Any, ClassVar, NamedTuple
+
+import numpy as np
+import scipy.sparse as sp
+from sklearn.base import BaseEstimator, ClusterMixin
+from sklearn.cluster import KMeans
+from sklearn.decomposition import PCA, TruncatedSVD
+from sklearn.neighbors import KNeighborsClassifier
+from sklearn.pipeline import make_pipeline
+from sklearn.utils import check_random_state
+from sklearn.utils.validation import check_is_fitted
+
+from conclust._arrays import FloatArray, IntArray
+from conclust._declare import KINDS, Named, Takes
+from conclust._folds import AS_GOOD, N_FOLDS
+from conclust._placement.belief import Rates
+from conclust._progress import progress
+from conclust._sklearn import Interval, StrOptions, fit_context
+from conclust._statements import by_statement, most_doubted
+from conclust._validation import check_enough_rows, check_inputs, check_new_rows
+from conclust.cluster import Mixture, Scatter, doubting_mixture, log_joint, normalize
+from conclust.constraints import Constraints
+from conclust.hierarchy import ReCon
+from conclust.metric_learning import RelativeMetric
+from conclust.model_selection._choose import (
+    N_INIT,
+    KCurve,
+    choose_n_clusters,
+    fewer_rows,
+    folds,
+    held_out_score,
+)
+from conclust.model_selection._fitting import fit_told, labels_of
+from conclust.model_selection._stack import (
+    FLOOR,
+    MODELS,
+    Fitter,
+    Judged,
+    Member,
+    average,
+    believe,
+    judge,
+    log_prior_in,
+    matching,
+    members_of,
+    problem_of,
+)
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+# Above so many rows, or statements, members are chosen on those and fitted to all afterwards.
+MAX_ROWS_CHOOSING, MAX_STATEMENTS_CHOOSING = 20_000, 2_000
+SAMPLE_ROWS = 4_000
+# Iterations on all rows of a member that was found on a sample.
+MAX_ITER_ALL = 5
+# More features, or sparse ones, are brought down to so many.
+MAX_FEATURES = 50
+# Members with less than this part in the average are left out of it.
+LEAST_PART = 0.01
+# A tree of more rows takes too long to be tried unasked.
+MAX_ROWS_TREE = 5_000
+NAN = float("nan")
+
+
+class Tried(NamedTuple):
+    """One candidate, and how it did."""
+
+    held_out: float  # log-likelihood per statement held out, or the share of them kept
+    told: float  # log-likelihood per statement told; NaN where it has none
+    weight: float  # its part in the result
+    candidate: str
+    seconds: float  # to fit it once
+
+
+class Stage(NamedTuple):
+    """What is being done, for the progress bar."""
+
+    stage: str
+
+
+class Part(NamedTuple):
+    """A mixture with its part in the average, for new rows."""
+
+    weight: float
+    clusters: IntArray  # (n_components,) which cluster each component is
+    factor: FloatArray | None  # the space is X @ factor.T, or X
+    mean: FloatArray
+    mixture: Mixture
+    covariance_type: str
+
+    def log_prior(self, X: FloatArray) -> FloatArray:
+        """Log densities of the components, with their weights."""
+        space = X if self.factor is None else X @ self.factor.T
+        return log_joint(space - self.mean, self.mixture, self.covariance_type)
+
+
+class AutoCluster(ClusterMixin, BaseEstimator):
+    """Cluster by what people know, without choosing a method: learn, keep, doubt.
+
+    Fits Gaussian mixtures that take statements as evidence (see
+    :class:`~conclust.ConstrainedGaussianMixture` with ``flip_rate="auto"``) in the given space
+    and in one learned from the statements, with shared and own covariances, from several starts;
+    asks each for statements it was not told; and averages them by how well they knew those. The
+    statements then have the last word, as far as they are believed.
+
+    Parameters
+    ----------
+    n_clusters : int or "auto", default="auto"
+        "auto" takes the number that statements held out, or stability, speak for.
+    time_budget : float, default=None
+        Seconds after which nothing more is tried; what was begun is finished. A result without
+        statements held out follows those told.
+    verbose : int, default=0
+        Show progress on stderr.
+    random_state : int, RandomState or None, default=None
+
+    Attributes
+    ----------
+    labels_ : ndarray of shape (n_samples,), int32
+    n_clusters_ : int
+    curve_ : KCurve or None
+        The numbers of clusters tried, where none was given.
+    method_ : str
+        What the result is.
+    reasons_ : list of str
+        Why, in sentences.
+    probabilities_ : ndarray of shape (n_samples, n_clusters_)
+        Of each cluster for each row of `fit`, given rows and statements.
+    flip_rate_ : (float, float)
+        Estimated share of must-links and of cannot-links that are wrong; NaN without such.
+    doubt_ : ndarray of shape (len(constraints),)
+        Probability that each statement is wrong; for relative ones whether the result breaks it.
+    history_ : list of Tried
+        All that was tried; see :attr:`candidates_`.
+    n_iter_ : int
+        Number of candidates tried.
+    converged_ : bool
+        Whether everything was tried within the `time_budget`.
+    constraints_ : Constraints
+        As given to `fit`.
+    report_ : ConstraintReport
+        Which statements `labels_` keeps.
+    n_features_in_, feature_names_in_
+        As in scikit-learn.
+
+    See Also
+    --------
+    ConstrainedGaussianMixture : One of the mixtures.
+    COPKMeans : Keeps every statement, whatever it takes.
+    ReCon : A hierarchy; used here for relative statements alone.
+
+    Notes
+    -----
+    Without statements it is k-means. With relative statements alone: k-means, k-means in a space
+    learned from them, or :class:`~conclust.ReCon`, whichever keeps most of those held out. Relative
+    statements beside pairs weight the features.
+
+    A quarter of the pairs is held out, four times; whatever is learned from statements is learned
+    anew without them, and those that follow from what was told are not asked for. A candidate's
+    part in the average is exp(√m (h + t/2)) for m pairs, with its mean log-likelihood h of those
+    held out and t of those told: few statements hardly choose, many do.
+
+    Above 20 000 rows, or 2 000 pairs, all this is done on a sample of the pairs, the rows they name
+    and some thousand others; the mixtures found are then fitted to all rows and statements. More
+    than 50 features, or sparse ones, are brought down to their 50 leading components.
+
+    Examples
+    --------
+    >>> from sklearn.datasets import load_iris
+    >>> from conclust import AutoCluster, sample_constraints
+    >>> X, y = load_iris(return_X_y=True)
+    >>> told = sample_constraints(y, 150, noise=0.1, random_state=0)  # one in ten is wrong
+    >>> model = AutoCluster(3, random_state=0).fit(X, constraints=told)
+    >>> float((model.suspects(10)["flipped"]).mean()) > 0.7
+    True
+    >>> model.predict(X[:1]) == model.labels_[:1]
+    array([ True])
+    """
+
+    _takes: ClassVar[Takes] = Takes(
+        frozenset(KINDS),
+        how="by evidence",
+        when="you do not want to choose; few statements, many, or partly wrong ones",
+        weights="weights",
+        names=(Named("auto", "several mixtures that doubt, averaged by statements held out"),),
+    )
+
+    _parameter_constraints: ClassVar[dict[str, list[Any]]] = {
+        "n_clusters": [Interval(Integral, 1, None, closed="left"), StrOptions({"auto"})],
+        "time_budget": [Interval(Real, 0, None, closed="neither"), None],
+        "verbose": ["verbose"],
+        "random_state": ["random_state"],
+    }
+
+    def __init__(
+        self,
+        n_clusters: Any = "auto",
+        *,
+        time_budget: float | None = None,
+        verbose: int = 0,
+        random_state: Any = None,
+    ):
+        self.n_clusters = n_clusters
+        self.time_budget = time_budget
+        self.verbose = verbose
+        self.random_state = random_state
+
+    @fit_context(prefer_skip_nested_validation=True)
+    def fit(
+        self, X: Any, y: Any = None, *, constraints: Constraints | None = None
+    ) -> "AutoCluster":
+        """Cluster the rows of X.
+
+        Parameters
+        ----------
+        X : {array-like, sparse matrix} of shape (n_samples, n_features)
+        y : ignored
+        constraints : Constraints, default=None
+            Must-links, cannot-links and relative statements.
+
+        Returns
+        -------
+        self
+        """
+        X, constraints = check_inputs(self, X, constraints)
+        seed = int(check_random_state(self.random_state).randint(2**31 - 1))
+        self.constraints_ = constraints
+        self.reasons_: list[str] = []
+        self.history_: list[Tried] = []
+        self.parts_: list[Part] = []
+        self.labels_: Any
+        self.model_: Any = None
+        self.curve_: KCurve | None = None
+        self.flip_rate_, self.doubt_ = (NAN, NAN), np.zeros(len(constraints))
+        self.converged_ = True
+        began = time.perf_counter()
+
+        def in_time() -> bool:
+            late = self.time_budget is not None and time.perf_counter() - began > self.time_budget
+            self.converged_ = self.converged_ and not late
+            return not late
+
+        with progress(self.verbose, type(self).__name__, 3 + N_FOLDS) as show:
+
+            def stage(words: str) -> None:
+                show(Stage(words), advance=1)
+
+            stage("looking at the rows")
+            self._choose_number(X, constraints, seed)
+            pairs = constraints.pairwise
+            if len(pairs):
+                self._fit_pairs(X, constraints, seed, stage, in_time)
+            elif len(constraints):
+                self._fit_relative(X, constraints, seed, stage)
+            else:
+                self._fit_plain(X, seed)
+        self.n_iter_ = len(self.history_)
+        self.labels_ = self.labels_.astype(np.int32)
+        self.report_ = constraints.report(self.labels_)
+        return self
+
+    def _choose_number(self, X: Any, constraints: Constraints, seed: int) -> None:
+        """Set `n_clusters_`."""
+        if isinstance(self.n_clusters, str):
+            curve = choose_n_clusters(X, constraints, random_state=seed)
+            self.n_clusters_, self.curve_ = min(curve.chosen, X.shape[0]), curve
+            self.reasons_.append(curve.reason)
+        else:
+            check_enough_rows(X.shape[0], self.n_clusters)
+            self.n_clusters_ = int(self.n_clusters)
+
+    # ------------------------------------------------------------------ without statements
+
+    def _fit_plain(self, X: Any, seed: int) -> None:
+        """Plain k-means."""
+        began = time.perf_counter()
+        self._set_model(KMeans(self.n_clusters_, n_init=N_INIT, random_state=seed).fit(X), X)
+        self.method_ = "k-means"
+        self.reasons_.append("There are no statements, so this is plain k-means.")
+        self.history_ = [Tried(NAN, NAN, 1.0, "k-means", time.perf_counter() - began)]
+
+    def _set_model(self, model: Any, X: Any) -> None:
+        """Take labels from one fitted model, whose labels are certain."""
+        self.model_ = model
+        self.labels_ = labels_of(model)
+        self.probabilities_ = np.eye(self.n_clusters_)[self.labels_]
+        if not hasattr(model, "predict"):  # a tree has no place for new rows but beside old ones
+            self.model_ = KNeighborsClassifier(1).fit(X, self.labels_)
+
+    # ------------------------------------------------------------------ relative statements alone
+
+    def _fit_relative(
+        self, X: Any, constraints: Constraints, seed: int, stage: Callable[[str], None]
+    ) -> None:
+        """Whichever of a few methods keeps most of the relative statements held out."""
+        k = self.n_clusters_
+        plain = KMeans(k, n_init=N_INIT, random_state=seed)
+        methods = {
+            "k-means": plain,
+            "k-means on weighted features": make_pipeline(RelativeMetric(), plain),
+        }
+        if not sp.issparse(X) and X.shape[0] <= MAX_ROWS_TREE:
+            methods["a tree (ReCon)"] = ReCon(k, on_conflict="repair")
+        splits = folds(constraints, seed, N_FOLDS)
+        scores = {}
+        for name, model in methods.items():
+            stage(f"trying {name}")
+            began = time.perf_counter()
+            found = held_out_score(model, X, constraints, cv=splits) if splits else None
+            took = (time.perf_counter() - began) / max(len(splits), 1)
+            scores[name] = NAN if found is None else found.score
+            self.history_.append(Tried(scores[name], NAN, 0.0, name, took))
+        known = {name: score for name, score in scores.items() if np.isfinite(score)}
+        # The last of equals: what listens most to the statements.
+        good = [name for name, score in known.items() if score >= max(known.values()) - AS_GOOD]
+        best = (good or list(methods))[-1]
+        self._set_model(fit_told(methods[best], X, constraints), X)
+        self.history_ = [t._replace(weight=float(t.candidate == best)) for t in self.history_]
+        self.method_ = best
+        self.doubt_[:] = ~constraints.satisfied(self.labels_)
+        shares = ", ".join(f"{name} {score:.0%}" for name, score in known.items())
+        self.reasons_.append(
+            f"There are relative statements only ({len(constraints)}). "
+            + (f"Of those held out, {shares} are kept." if known else "They are all kept.")
+        )
+
+    # ------------------------------------------------------------------ pairs
+
+    def _fit_pairs(
+        self,
+        X: Any,
+        constraints: Constraints,
+        seed: int,
+        stage: Callable[[str], None],
+        in_time: Callable[[], bool],
+    ) -> None:
+        """Several mixtures, averaged."""
+        pairs = constraints.pairwise
+        X = self._prepare(X, constraints, seed)
+        rows, known = _for_choosing(X, pairs, seed)
+        stage("fitting candidates")
+        problem = problem_of(rows, self.n_clusters_, seed)
+        fitter = Fitter(problem, known)
+        members = members_of(fitter)
+        number = 0
+
+        def on_fold() -> bool:
+            nonlocal number
+            number += 1
+            stage(f"holding statements out, {number} of {N_FOLDS}")
+            return in_time()
+
+        judged = judge(problem, known, members, on_fold=on_fold)
+        self._tell(judged, fitter)
+        if rows is not X:
+            stage("fitting all rows")
+            judged = _on_all(judged, X, pairs)
+            self.reasons_.append(
+                f"Candidates were compared on {len(rows):,} of {len(X):,} rows and {len(known):,} "
+                f"of {len(pairs):,} pairs; those that count were fitted to all."
+            )
+        clusters = matching(judged)
+        prior = average(judged, [one.member.found.log_prior for one in judged], clusters)
+        weights = np.array([one.weight for one in judged])
+        rates = weights @ np.array([one.member.found.rates for one in judged])
+        found = believe(prior, pairs, Rates(*rates))
+        self.parts_ = [
+            _part(one, match) for one, match in zip(judged, clusters, strict=True) if one.weight > 0
+        ]
+        self.probabilities_, self.labels_ = found.probability, found.probability.argmax(axis=1)
+        self._tell_rates(found.rates, found.doubt, constraints)
+
+    def _prepare(self, X: Any, constraints: Constraints, seed: int) -> FloatArray:
+        """Weight features by relative statements, bring many of them down; remember how."""
+        self.steps_: list[Any] = []
+        if len(constraints.relative):
+            relative = constraints[np.flatnonzero(constraints.kinds == "relative")]
+            self.steps_.append(RelativeMetric().fit(X, constraints=relative))
+            self.reasons_.append(
+                f"The {len(relative)} relative statements weight the features before pairs are "
+                "looked at."
+            )
+            X = self.steps_[-1].transform(X)
+        if sp.issparse(X) or X.shape[1] > MAX_FEATURES:
+            n = min(MAX_FEATURES, X.shape[0] - 1, X.shape[1] - 1)
+            if n >= 1:
+                reduce = TruncatedSVD if sp.issparse(X) else PCA
+                self.steps_.append(reduce(n, random_state=seed).fit(X))
+                self.reasons_.append(
+                    f"The {X.shape[1]:,} features were brought down to {n} leading components."
+                )
+                X = self.steps_[-1].transform(X)
+        X = X.toarray() if sp.issparse(X) else X
+        return np.ascontiguousarray(X, dtype=np.float64)
+
+    def _tell(self, judged: list[Judged], fitter: Fitter) -> None:
+        """Set `history_`, `method_` and why."""
+        by_candidate = {one.member.candidate: one for one in judged}
+        n_pairs = len(fitter.pairs.sign)
+        for member in fitter.members.values():
+            one = by_candidate.get(member.candidate)
+            self.history_.append(
+                Tried(
+                    one.held_out if one else NAN,
+                    member.found.log_evidence / n_pairs,
+                    one.weight if one else 0.0,
+                    member.name,
+                    member.seconds,
+                )
+            )
+        heavy = sorted(judged, key=lambda one: -one.weight)
+        n_parts = sum(one.weight >= LEAST_PART for one in judged)
+        first = heavy[0].member.name
+        self.method_ = (
+            f"a mixture: {first}"
+            if n_parts == 1
+            else f"average of {n_parts} mixtures, first: {first}"
+        )
+        if np.isfinite(heavy[0].held_out):
+            self.reasons_.append(
+                f"Of {len(fitter.members)} mixtures tried the one with {first} knows held-out "
+                f"statements as well as any (log-likelihood {heavy[0].held_out:.2f} each; chance "
+                f"is {np.log(0.5):.2f})."
+            )
+        else:
+            self.reasons_.append(
+                "No statements could be held out; mixtures are weighed by those told."
+            )
+        self.reasons_.append(
+            f"The result is the average of {n_parts} of them: the fewer statements, the less one "
+            "is preferred to another."
+            if n_parts > 1
+            else "It is clearly the best, and stands alone."
+        )
+
+    def _tell_rates(self, rates: Rates, doubt: FloatArray, constraints: Constraints) -> None:
+        """Set `flip_rate_` and `doubt_`, and say what they mean."""
+        pairwise = np.flatnonzero(constraints.kinds != "relative")
+        statement = constraints.pairwise.pairs().statement
+        self.doubt_[pairwise] = by_statement(doubt, statement, len(pairwise))
+        relative = np.flatnonzero(constraints.kinds == "relative")
+        self.doubt_[relative] = ~constraints[relative].satisfied(self.labels_)
+        sign = constraints.pairs().sign
+        self.flip_rate_ = (
+            rates.must if (sign > 0).any() else NAN,
+            rates.cannot if (sign < 0).any() else NAN,
+        )
+        n_doubted = int((self.doubt_[pairwise] > 0.5).sum())
+        if n_doubted:
+            self.reasons_.append(
+                f"{n_doubted} of {len(pairwise)} pairwise statements seem wrong; suspects() lists "
+                "them."
+            )
+
+    # ------------------------------------------------------------------ afterwards
+
+    @property
+    def candidates_(self) -> "pd.DataFrame":
+        """What was tried: its score on statements held out, its part in the result, seconds."""
+        import pandas as pd
+
+        check_is_fitted(self)
+        frame = pd.DataFrame(self.history_, columns=list(Tried._fields))
+        frame = frame[["candidate", "held_out", "told", "weight", "seconds"]]
+        order = ["weight", "told"]
+        return frame.sort_values(order, ascending=False, kind="stable", ignore_index=True)
+
+    def suspects(self, n: int = 10) -> "pd.DataFrame":
+        """The statements least believed after the fit: "please look at these again".
+
+        Parameters
+        ----------
+        n : int, default=10
+
+        Returns
+        -------
+        DataFrame
+            The statements as in ``constraints.to_frame()``, with their number `statement` and
+            `doubt`, the probability that it is wrong, most doubtful first.
+        """
+        check_is_fitted(self)
+        return most_doubted(self.constraints_, self.doubt_, n)
+
+    def confidence(self, pairs: Any = None) -> FloatArray:
+        """How sure the result is.
+
+        Parameters
+        ----------
+        pairs : array-like of shape (m, 2), default=None
+            Rows of `fit`.
+
+        Returns
+        -------
+        ndarray
+            Of pairs: from -1 (surely apart) to 1 (surely together), (m,). Without pairs: the
+            probability of each row's label, (n_samples,).
+        """
+        check_is_fitted(self)
+        shares = self.probabilities_
+        if pairs is None:
+            return shares[np.arange(len(shares)), self.labels_]
+        first, second = np.asarray(pairs, dtype=np.int64).reshape(-1, 2).T
+        return 2 * np.einsum("ij,ij->i", shares[first], shares[second]) - 1
+
+    def predict(self, X: Any) -> IntArray:
+        """Cluster of new rows; statements are not applied again.
+
+        Parameters
+        ----------
+        X : {array-like, sparse matrix} of shape (n_samples, n_features)
+
+        Returns
+        -------
+        ndarray of shape (n_samples,), int32
+        """
+        return self.predict_proba(X).argmax(axis=1).astype(np.int32)
+
+    def predict_proba(self, X: Any) -> FloatArray:
+        """Probability of each cluster for new rows; statements are not applied again.
+
+        Parameters
+        ----------
+        X : {array-like, sparse matrix} of shape (n_samples, n_features)
+
+        Returns
+        -------
+        ndarray of shape (n_samples, n_clusters_)
+        """
+        check_is_fitted(self)
+        X = check_new_rows(self, X, dtype=[np.float64, np.float32])
+        if self.model_ is not None:
+            return np.eye(self.n_clusters_)[self.model_.predict(X)]
+        for step in self.steps_:
+            X = step.transform(X)
+        X = np.asarray(X.toarray() if sp.issparse(X) else X, dtype=np.float64)
+        total = np.zeros((len(X), self.n_clusters_))
+        for part in self.parts_:
+            total[:, part.clusters] += part.weight * normalize(part.log_prior(X))[1]
+        return total * (1 - FLOOR) + FLOOR / self.n_clusters_
+
+    def __sklearn_tags__(self) -> Any:
+        tags = super().__sklearn_tags__()
+        tags.input_tags.sparse = True
+        return tags
+
+
+def _for_choosing(X: FloatArray, pairs: Constraints, seed: int) -> tuple[FloatArray, Constraints]:
+    """Rows and pairs that candidates are compared on: all, or a sample where there are many."""
+    if len(X) <= MAX_ROWS_CHOOSING and len(pairs) <= MAX_STATEMENTS_CHOOSING:
+        return X, pairs
+    if len(pairs) > MAX_STATEMENTS_CHOOSING:
+        rng = np.random.RandomState(seed)
+        drawn = rng.choice(len(pairs), size=MAX_STATEMENTS_CHOOSING, replace=False)
+        pairs = pairs[np.sort(drawn)]
+    return fewer_rows(X, pairs, seed, max_rows=SAMPLE_ROWS)
+
+
+def _on_all(judged: list[Judged], X: FloatArray, pairs: Constraints) -> list[Judged]:
+    """The members that count, fitted to all rows and statements from where they were."""
+    heavy = [one for one in judged if one.weight >= LEAST_PART]
+    total = sum(one.weight for one in heavy)
+    found = []
+    for one in heavy:
+        member = one.member
+        rows = Scatter(X if member.factor is None else X @ member.factor.T)
+        start = normalize(log_prior_in(member, X))[1]
+        run = doubting_mixture(
+            rows,
+            pairs.pairs(),
+            start,
+            covariance_type=MODELS[member.candidate.model][0],
+            max_iter=MAX_ITER_ALL,
+        )
+        fitted = Member(member.candidate, member.factor, rows, run, member.seconds)
+        found.append(one._replace(member=fitted, weight=one.weight / total))
+    return found
+
+
+def _part(one: Judged, clusters: IntArray) -> Part:
+    member = one.member
+    return Part(
+        one.weight,
+        clusters,
+        member.factor,
+        member.rows.mean,
+        member.found.mixture,
+        MODELS[member.candidate.model][0],
+    )

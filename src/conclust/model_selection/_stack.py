@@ -1,0 +1,413 @@
+"""Several mixtures that doubt statements, judged by statements held out, then averaged.
+
+No single model is best with few statements, with many true ones and with many wrong ones: some
+learn the space, some the shapes of clusters, some start better. So all are fitted (`members`),
+each is asked what it was not told (`judge`), and their answers are averaged by how well they knew
+it (`average`); the statements have the last word (`believe`).
+"""
+
+import time
+import warnings
+from collections.abc import Callable, Iterable
+from typing import NamedTuple
+
+import numpy as np
+from scipy.optimize import linear_sum_assignment
+from sklearn.cluster import KMeans
+
+from conclust._arrays import FloatArray, IntArray
+from conclust._folds import N_FOLDS, deal, left_open
+from conclust._lloyd.best import best_of_starts
+from conclust._lloyd.start import init_centers
+from conclust._placement.belief import Beliefs, Rates
+from conclust._placement.links import link_rows
+from conclust.cluster import (
+    MULTIPLES,
+    Doubted,
+    Scatter,
+    SpectralLearning,
+    doubting_mixture,
+    estimated_rates,
+    log_joint,
+    normalize,
+    pckmeans,
+    price_by_regret,
+    softened,
+)
+from conclust.constraints import Constraints
+from conclust.metric_learning import ITML
+
+# Starts of plain and of soft k-means.
+N_PLAIN, N_SOFT = 5, 3
+# Above so many rows no spectral start: its embedding takes longer than all the rest.
+MAX_ROWS_SPECTRAL = 3_000
+# Features whose spreads differ by more than this are also tried with equal spreads.
+UNEVEN = 2.0
+# Iterations of each EM, sweeps of the metric: both are near their ends by then.
+MAX_ITER, METRIC_SWEEPS = 25, 30
+# Starts of each model that are judged: those under which the statements are likeliest.
+N_JUDGED = 3
+# Likelihoods closer than this, relatively, are those of the same mixture.
+SAME = 1e-3
+# The rate at which statements held out are taken to be wrong: one that a member is sure of and
+# that contradicts it costs ln .05, not everything.
+HELD_OUT_RATE = 0.05
+# What a log-likelihood of statements told is worth, beside that of statements held out.
+TOLD = 0.5
+# No cluster is impossible for a row, however sure the members are.
+FLOOR = 1e-3
+
+
+class Problem(NamedTuple):
+    """What does not change while statements are held out."""
+
+    X: FloatArray  # (n_samples, n_features)
+    n_clusters: int
+    plain: dict[str, IntArray]  # starts that know nothing of statements
+    seed: int
+
+
+class Candidate(NamedTuple):
+    """A model and where it starts."""
+
+    model: str
+    start: str
+
+
+class Member(NamedTuple):
+    """A fitted candidate."""
+
+    candidate: Candidate
+    factor: FloatArray | None  # the space is X @ factor.T, or X
+    rows: Scatter
+    found: Doubted
+    seconds: float
+
+    @property
+    def name(self) -> str:
+        """For people."""
+        return f"{self.candidate.model}, {self.candidate.start}"
+
+
+class Judged(NamedTuple):
+    """A member, and what it knew of statements it was not told."""
+
+    member: Member
+    held_out: float  # mean log-likelihood of those; NaN where none could be held out
+    told: float  # mean log-likelihood of all statements
+    weight: float  # its part in the average
+
+
+# Which covariances a model has, and whether it lives in a learned space.
+MODELS = {
+    "shared covariance": ("tied", False),
+    "own covariances": ("full", False),
+    "learned metric": ("tied", True),
+}
+
+
+def problem_of(X: FloatArray, n_clusters: int, seed: int) -> Problem:
+    """Set the problem up, with the starts that need no statements."""
+    plain = {"k-means": plain_kmeans(X, n_clusters, seed)}
+    spread = X.std(axis=0)
+    spread = spread[spread > 0]
+    if len(spread) and spread.max() > UNEVEN * spread.min():
+        even = X / np.where(X.std(axis=0) > 0, X.std(axis=0), 1.0)
+        plain["k-means on equal spreads"] = plain_kmeans(even, n_clusters, seed)
+    return Problem(X, n_clusters, plain, seed)
+
+
+def plain_kmeans(X: FloatArray, n_clusters: int, seed: int) -> IntArray:
+    """Labels of k-means, told nothing."""
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")  # fewer different rows than clusters
+        model = KMeans(n_clusters, n_init=N_PLAIN, random_state=seed).fit(X)
+    labels: IntArray = model.labels_.astype(np.int64)
+    return labels
+
+
+def soft_kmeans(X: FloatArray, known: Constraints, n_clusters: int, seed: int) -> IntArray:
+    """Labels of soft k-means at a middling price."""
+    rng = np.random.RandomState(seed)
+    links, weight = link_rows(known), np.ones(len(X))
+    X = np.ascontiguousarray(X - X.mean(axis=0))
+    first = init_centers(X, n_clusters, "k-means++", weight, rng)
+    price = MULTIPLES[1] * price_by_regret(X, first, weight)
+    found = best_of_starts(
+        lambda number, on_round: pckmeans(
+            X,
+            links,
+            price,
+            first if number == 0 else init_centers(X, n_clusters, "k-means++", weight, rng),
+        ),
+        N_SOFT,
+        lambda run: (run.objective,),
+    )
+    return found.labels.astype(np.int64)
+
+
+def learned_factor(X: FloatArray, known: Constraints, seed: int) -> FloatArray:
+    """A linear map into a space where must-links are short and cannot-links long."""
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")  # a metric that is nearly there will do
+        metric = ITML(max_iter=METRIC_SWEEPS, random_state=seed).fit(X, constraints=known)
+    return np.asarray(metric.components_, dtype=np.float64)
+
+
+def spectral(X: FloatArray, known: Constraints, n_clusters: int, seed: int) -> IntArray:
+    """Labels of spectral learning, which follows clusters of any shape."""
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        model = SpectralLearning(n_clusters, random_state=seed).fit(X, constraints=known)
+    labels: IntArray = model.labels_.astype(np.int64)
+    return labels
+
+
+class Fitter:
+    """Fits candidates to one set of statements; starts and spaces are made when first asked for."""
+
+    def __init__(self, problem: Problem, known: Constraints):
+        self.problem, self.known, self.pairs = problem, known, known.pairs()
+        self._labels: dict[str, IntArray] = dict(problem.plain)
+        self._spaces: dict[str, tuple[FloatArray | None, Scatter]] = {}
+        self._believed: dict[str, Constraints] = {}
+        self.members: dict[Candidate, Member] = {}
+
+    def candidates(self) -> list[Candidate]:
+        """Everything that may be worth a try in the first round."""
+        X, k = self.problem.X, self.problem.n_clusters
+        starts = [*self.problem.plain, "soft k-means", "metric k-means", "metric soft k-means"]
+        if len(X) <= MAX_ROWS_SPECTRAL:
+            starts.append("spectral")
+        models = [name for name in MODELS if name != "own covariances" or len(X) >= k * X.shape[1]]
+        return [Candidate(model, start) for model in models for start in starts]
+
+    def second_candidates(self) -> list[Candidate]:
+        """What starts from statements that a first-round member believes."""
+        return [
+            Candidate(model, f"believed by {teacher}")
+            for teacher in ("shared", "own")
+            for model in MODELS
+            if teacher == "shared" or Candidate("own covariances", "k-means") in self.members
+            if model != "own covariances" or Candidate(model, "k-means") in self.members
+        ]
+
+    def fit(self, candidates: Iterable[Candidate]) -> list[Member]:
+        """Fit those not fitted yet; all that were asked for, in order."""
+        wanted = list(candidates)
+        for candidate in wanted:
+            if candidate not in self.members:
+                self.members[candidate] = self._fit(candidate)
+        return [self.members[candidate] for candidate in wanted]
+
+    def _fit(self, candidate: Candidate) -> Member:
+        began = time.perf_counter()
+        covariance_type, is_learned = MODELS[candidate.model]
+        start = softened(self._start(candidate.start), self.problem.n_clusters)
+        teacher = candidate.start if candidate.start.startswith("believed") else "all"
+        factor, rows = self._space(teacher if is_learned else "given")
+        found = doubting_mixture(
+            rows, self.pairs, start, covariance_type=covariance_type, max_iter=MAX_ITER
+        )
+        return Member(candidate, factor, rows, found, time.perf_counter() - began)
+
+    def _space(self, name: str) -> tuple[FloatArray | None, Scatter]:
+        """The given space, or one learned from all statements or from those believed."""
+        if name not in self._spaces:
+            X = self.problem.X
+            if name == "given":
+                self._spaces[name] = None, Scatter(X)
+            else:
+                known = self.known if name == "all" else self._believe(name)
+                factor = learned_factor(X, known, self.problem.seed)
+                self._spaces[name] = factor, Scatter(X @ factor.T)
+        return self._spaces[name]
+
+    def _start(self, name: str) -> IntArray:
+        if name not in self._labels:
+            X, k, _, seed = self.problem
+            if name == "soft k-means":
+                labels = soft_kmeans(X, self.known, k, seed)
+            elif name == "spectral":
+                labels = spectral(X, self.known, k, seed)
+            elif name == "metric k-means":
+                labels = plain_kmeans(self._space("all")[1].X, k, seed)
+            elif name == "metric soft k-means":
+                labels = soft_kmeans(self._space("all")[1].X, self.known, k, seed)
+            else:
+                labels = soft_kmeans(self._space(name)[1].X, self._believe(name), k, seed)
+            self._labels[name] = labels
+        return self._labels[name]
+
+    def _believe(self, name: str) -> Constraints:
+        """The statements that the best first-round member of a kind does not doubt."""
+        if name not in self._believed:
+            own = name.endswith("own")
+            teachers = [
+                m
+                for m in self.members.values()
+                if (m.candidate.model == "own covariances") == own
+                and not m.candidate.start.startswith("believed")
+            ]
+            teacher = max(teachers, key=lambda m: m.found.log_evidence)
+            doubt = np.zeros(len(self.known))
+            np.maximum.at(doubt, self.pairs.statement, teacher.found.doubt)
+            kept = np.flatnonzero(doubt < 0.5)
+            self._believed[name] = reweighted(self.known[kept], 1 - doubt[kept])
+        return self._believed[name]
+
+
+def reweighted(known: Constraints, factor: FloatArray) -> Constraints:
+    """The pairwise statements with their weights multiplied."""
+    pairs = known.pairs()
+    weight = pairs.weight * factor[pairs.statement]
+    must = pairs.sign > 0
+    return Constraints(
+        pairs.pairs[must],
+        pairs.pairs[~must],
+        must_link_weight=weight[must],
+        cannot_link_weight=weight[~must],
+        n_samples=known.n_samples,
+    )
+
+
+def members_of(fitter: Fitter) -> list[Member]:
+    """The best few of each model, of both rounds."""
+    first = fitter.fit(fitter.candidates())
+    second = fitter.fit(fitter.second_candidates())
+    kept: list[Member] = []
+    for model in MODELS:
+        kept += different([m for m in first if m.candidate.model == model])[:N_JUDGED]
+    return kept + [m for m in second if all(not_same(m, other) for other in kept)]
+
+
+def different(members: list[Member]) -> list[Member]:
+    """Members by falling likelihood of the statements, of those that agree only the first."""
+    found: list[Member] = []
+    for member in sorted(members, key=lambda m: -m.found.log_evidence):
+        if all(not_same(member, other) for other in found):
+            found.append(member)
+    return found
+
+
+def not_same(one: Member, other: Member) -> bool:
+    """Whether two members are more than the same mixture found from two starts."""
+    a, b = (np.array([m.found.log_evidence, m.found.log_likelihood]) for m in (one, other))
+    return one.candidate.model != other.candidate.model or not np.allclose(a, b, rtol=SAME)
+
+
+def held_out_log_likelihood(member: Member, asked: Constraints) -> FloatArray:
+    """Log-likelihood of statements a member was not told, one by one."""
+    a, b = asked.pairs().pairs.T
+    r = member.found.responsibilities
+    same = np.einsum("ij,ij->i", r[a], r[b])
+    right = np.where(asked.pairs().sign > 0, same, 1 - same)
+    return np.log(right * (1 - HELD_OUT_RATE) + (1 - right) * HELD_OUT_RATE)
+
+
+def judge(
+    problem: Problem,
+    known: Constraints,
+    members: list[Member],
+    *,
+    on_fold: Callable[[], bool] = lambda: True,
+) -> list[Judged]:
+    """Fit each member again without a quarter of the statements, four times, and ask for those.
+
+    Parameters
+    ----------
+    problem : Problem
+    known : Constraints
+        Pairwise.
+    members : list of Member
+        Told all statements.
+    on_fold : callable
+        Called before each fold; no more are made once it returns False.
+
+    Returns
+    -------
+    list of Judged
+        Whatever was learned from statements is learned anew without those held out, and only
+        those that neither follow from nor contradict what was told are asked for.
+    """
+    rng = np.random.RandomState(problem.seed)
+    fold = deal(np.arange(len(known)), N_FOLDS, rng)
+    candidates = [member.candidate for member in members]
+    total, count = np.zeros(len(members)), 0
+    for number in range(N_FOLDS if len(known) >= N_FOLDS else 0):
+        told = fold != number
+        asked = known[np.flatnonzero(left_open(known, told))]
+        if not len(asked):
+            continue
+        if not on_fold():
+            break
+        fitter = Fitter(problem, known[np.flatnonzero(told)])
+        # Starts of the second round are taught by members of the first.
+        first = [c for c in candidates if not c.start.startswith("believed")]
+        fitter.fit(first)
+        for i, member in enumerate(fitter.fit(candidates)):
+            total[i] += held_out_log_likelihood(member, asked).sum()
+        count += len(asked.pairs().sign)
+    held_out = total / count if count else np.full(len(members), np.nan)
+    n_pairs = len(known.pairs().sign)
+    told_all = np.array([member.found.log_evidence for member in members]) / n_pairs
+    score = np.nan_to_num(held_out) + TOLD * told_all
+    # The more statements, the surer the choice: between equal parts and the best alone.
+    weight = np.exp(np.sqrt(n_pairs) * (score - score.max()))
+    return [
+        Judged(*values)
+        for values in zip(
+            members,
+            held_out.tolist(),
+            told_all.tolist(),
+            (weight / weight.sum()).tolist(),
+            strict=True,
+        )
+    ]
+
+
+def average(
+    judged: list[Judged], log_priors: list[FloatArray], matches: list[IntArray]
+) -> FloatArray:
+    """Mean of what members say of rows alone, their clusters matched, none impossible."""
+    total = np.zeros_like(log_priors[0])
+    for one, log_prior, match in zip(judged, log_priors, matches, strict=True):
+        if one.weight > 1e-6:
+            total[:, match] += one.weight * normalize(log_prior)[1]
+    n_clusters = total.shape[1]
+    return total * (1 - FLOOR) + FLOOR / n_clusters
+
+
+def matching(judged: list[Judged]) -> list[IntArray]:
+    """For each member, which cluster of the heaviest one each of its clusters is."""
+    best = max(judged, key=lambda one: one.weight).member.found.responsibilities
+    return [
+        linear_sum_assignment(-(one.member.found.responsibilities.T @ best))[1] for one in judged
+    ]
+
+
+class Believed(NamedTuple):
+    """What all members and all statements together say."""
+
+    probability: FloatArray  # (n_samples, n_clusters)
+    rates: Rates
+    doubt: FloatArray  # (n_pairs,)
+
+
+def believe(prior: FloatArray, known: Constraints, rates: Rates) -> Believed:
+    """Let the statements have the last word."""
+    pairs = known.pairs()
+    beliefs = Beliefs(pairs, prior.shape[1])
+    log_prior = np.log(prior[beliefs.rows])
+    for _ in range(3):
+        found = beliefs(log_prior, rates)
+    probability = prior.copy()
+    probability[beliefs.rows] = found.probability
+    return Believed(probability, estimated_rates(found.doubt, pairs), found.doubt)
+
+
+def log_prior_in(member: Member, X: FloatArray) -> FloatArray:
+    """What a member says of any rows alone, up to a constant of each row."""
+    covariance_type, _ = MODELS[member.candidate.model]
+    space = X if member.factor is None else X @ member.factor.T
+    return log_joint(space - member.rows.mean, member.found.mixture, covariance_type)

@@ -1,0 +1,283 @@
+"""AutoCluster: the estimator for those who do not want to choose."""
+
+import numpy as np
+import pandas as pd
+import pytest
+import scipy.sparse as sp
+from sklearn.cluster import KMeans
+from sklearn.datasets import load_iris, make_blobs
+from sklearn.metrics import adjusted_rand_score as ari
+from sklearn.metrics import normalized_mutual_info_score as nmi
+
+import conclust
+from conclust import AutoCluster, Constraints, sample_constraints
+from conclust.constraints import must_link_components
+from conclust.datasets import make_wedges
+from conclust.model_selection import _auto, _stack
+from conclust.model_selection._stack import (
+    Candidate,
+    Fitter,
+    Judged,
+    average,
+    believe,
+    held_out_log_likelihood,
+    judge,
+    matching,
+    members_of,
+    problem_of,
+    reweighted,
+)
+
+X, y = load_iris(return_X_y=True)
+
+
+@pytest.fixture(scope="module")
+def told():
+    return sample_constraints(y, 120, noise=0.1, random_state=0)
+
+
+@pytest.fixture(scope="module")
+def fitted(told):
+    return AutoCluster(3, random_state=0).fit(X, constraints=told)
+
+
+def test_better_than_told_nothing(fitted):
+    plain = KMeans(3, n_init=10, random_state=0).fit(X)
+    assert nmi(y, fitted.labels_) > nmi(y, plain.labels_) + 0.1
+
+
+def test_says_what_it_did(fitted, told):
+    assert fitted.n_clusters_ == 3
+    assert fitted.converged_
+    assert "mixture" in fitted.method_
+    assert all(reason.endswith(".") for reason in fitted.reasons_)
+    frame = fitted.candidates_
+    assert list(frame.columns) == ["candidate", "held_out", "told", "weight", "seconds"]
+    assert frame["weight"].sum() == pytest.approx(1)
+    assert frame["weight"].is_monotonic_decreasing
+    assert len(frame) == fitted.n_iter_ == len(fitted.history_)
+    assert (frame.loc[frame["weight"] > 0, "held_out"] < 0).all()
+    assert fitted.report_.n_violated == told.report(fitted.labels_).n_violated
+
+
+def test_finds_the_wrong_ones(fitted, told):
+    flipped = told.to_frame()["flipped"].to_numpy()
+    assert fitted.suspects(int(flipped.sum()))["flipped"].mean() > 0.7
+    assert ((fitted.doubt_ >= 0) & (fitted.doubt_ <= 1)).all()
+    must = told.kinds == "must-link"
+    assert abs(fitted.flip_rate_[0] - flipped[must].mean()) < 0.1
+    assert abs(fitted.flip_rate_[1] - flipped[~must].mean()) < 0.1
+
+
+def test_confidence(fitted):
+    np.testing.assert_allclose(fitted.probabilities_.sum(axis=1), 1)
+    assert fitted.confidence().shape == (150,)
+    np.testing.assert_array_equal(fitted.probabilities_.argmax(axis=1), fitted.labels_)
+    same, apart = fitted.confidence([(0, 1), (0, 149)])
+    assert same > 0.9
+    assert apart < -0.9
+
+
+def test_new_rows_go_where_old_ones_are(fitted):
+    assert (fitted.predict(X) == fitted.labels_).mean() > 0.93
+    np.testing.assert_allclose(fitted.predict_proba(X).sum(axis=1), 1)
+
+
+def test_a_model_survives_the_disk(fitted, tmp_path):
+    pytest.importorskip("skops")
+    conclust.save(fitted, tmp_path / "model.skops")
+    back = conclust.load(tmp_path / "model.skops")
+    np.testing.assert_array_equal(back.predict(X), fitted.predict(X))
+    assert back.candidates_.equals(fitted.candidates_)
+
+
+def test_shapes_that_k_means_cuts():
+    rows, truth = make_wedges(random_state=0)
+    model = AutoCluster(2, random_state=0).fit(
+        rows, constraints=sample_constraints(truth, 60, random_state=0)
+    )
+    assert ari(truth, model.labels_) > 0.95
+
+
+def test_without_statements_it_is_k_means():
+    model = AutoCluster(3, random_state=0).fit(X)
+    assert model.method_ == "k-means"
+    assert "no statements" in " ".join(model.reasons_)
+    assert ari(model.labels_, KMeans(3, n_init=10, random_state=0).fit_predict(X)) > 0.95
+    np.testing.assert_array_equal(model.predict(X), model.labels_)
+    assert np.isnan(model.flip_rate_).all()
+
+
+def test_relative_statements_alone():
+    told = sample_constraints(y, 100, kind="relative", random_state=0)
+    model = AutoCluster(3, random_state=0).fit(X, constraints=told)
+    assert set(model.candidates_["candidate"]) >= {"k-means", "a tree (ReCon)"}
+    assert model.method_ in set(model.candidates_["candidate"])
+    assert (model.predict(X) == model.labels_).all()
+    assert "relative statements only" in " ".join(model.reasons_)
+
+
+def test_relative_statements_beside_pairs():
+    pairs = sample_constraints(y, 40, random_state=0)
+    both = Constraints(
+        pairs.must_link,
+        pairs.cannot_link,
+        sample_constraints(y, 40, kind="relative", random_state=1).relative,
+    )
+    model = AutoCluster(3, random_state=0).fit(X, constraints=both)
+    assert "weight the features" in " ".join(model.reasons_)
+    assert model.doubt_.shape == (len(both),)
+    assert nmi(y, model.labels_) > 0.7
+    assert model.predict(X[:3]).shape == (3,)
+
+
+def test_the_number_of_clusters_is_found():
+    told = sample_constraints(y, 150, random_state=0)
+    model = AutoCluster(random_state=0).fit(X, constraints=told)
+    assert model.n_clusters_ == 3
+    assert model.curve_.chosen == 3
+    assert model.reasons_[0].startswith("3 clusters")
+
+
+def test_many_features_and_sparse_ones_are_brought_down():
+    rows, truth = make_blobs(120, n_features=80, centers=3, random_state=0)
+    told = sample_constraints(truth, 30, random_state=0)
+    for given in (rows, sp.csr_array(np.where(rows > 0, rows, 0))):
+        model = AutoCluster(3, random_state=0).fit(given, constraints=told)
+        assert ari(truth, model.labels_) > 0.9
+        assert "leading components" in " ".join(model.reasons_)
+        assert (model.predict(given) == model.labels_).mean() > 0.95
+
+
+def test_many_rows_are_looked_at_by_a_sample(monkeypatch):
+    monkeypatch.setattr(_auto, "MAX_ROWS_CHOOSING", 500)
+    monkeypatch.setattr(_auto, "SAMPLE_ROWS", 300)
+    rows, truth = make_blobs(2000, centers=4, cluster_std=2.0, random_state=1)
+    told = sample_constraints(truth, 100, noise=0.1, random_state=0)
+    model = AutoCluster(4, random_state=0).fit(rows, constraints=told)
+    assert model.labels_.shape == (2000,)
+    assert "of 2,000 rows" in " ".join(model.reasons_)
+    assert nmi(truth, model.labels_) > nmi(truth, KMeans(4, n_init=10).fit_predict(rows)) - 0.05
+
+
+def test_a_time_budget_ends_the_trying(told):
+    model = AutoCluster(3, time_budget=1e-9, random_state=0).fit(X, constraints=told)
+    assert not model.converged_
+    assert "No statements could be held out" in " ".join(model.reasons_)
+    assert nmi(y, model.labels_) > 0.6
+
+
+def test_progress_names_the_stage(told, capsys):
+    AutoCluster(3, verbose=1, random_state=0).fit(X, constraints=told)
+    assert "holding statements out" in capsys.readouterr().err
+
+
+@pytest.mark.parametrize(
+    "known",
+    [
+        Constraints([(0, 1)]),
+        Constraints(cannot_link=[(0, 149)]),
+        Constraints([(0, 1), (1, 2)], [(0, 2)]),
+        Constraints([(0, 149)], [(0, 149)]),
+        Constraints.from_groups(apart=np.r_[np.zeros(5), np.arange(1, 146)]),
+    ],
+)
+def test_few_or_contradictory_statements(known):
+    model = AutoCluster(3, random_state=0).fit(X, constraints=known)
+    assert np.isfinite(model.probabilities_).all()
+    assert model.doubt_.shape == (len(known),)
+
+
+def test_small_and_dull_data():
+    told = Constraints([(0, 1)], [(1, 2)])
+    for rows in (X[:3], np.ones((6, 2)), np.c_[np.arange(8.0), np.zeros(8)]):
+        for k in (1, 2, 3):
+            model = AutoCluster(k, random_state=0).fit(rows, constraints=told)
+            assert set(model.labels_) <= set(range(k))
+    with pytest.raises(ValueError, match="n_clusters=9"):
+        AutoCluster(9).fit(X[:3])
+
+
+@pytest.mark.parametrize(
+    ("settings", "named"),
+    [({"n_clusters": "many"}, "n_clusters"), ({"time_budget": -1}, "time_budget")],
+)
+def test_bad_parameters_are_named(settings, named):
+    with pytest.raises(ValueError, match=named):
+        AutoCluster(**settings).fit(X)
+
+
+# ---------------------------------------------------------------------- the parts
+
+
+def test_nothing_learned_from_what_is_held_out_is_asked_for(monkeypatch, told):
+    heard, asked = [], []
+
+    class Spy(Fitter):
+        def __init__(self, problem, known):
+            super().__init__(problem, known)
+            heard.append(known)
+
+    def spied(member, questions):
+        asked.append((heard[-1], questions))
+        return held_out_log_likelihood(member, questions)
+
+    problem = problem_of(X, 3, 0)
+    members = members_of(Fitter(problem, told))
+    monkeypatch.setattr(_stack, "Fitter", Spy)
+    monkeypatch.setattr(_stack, "held_out_log_likelihood", spied)
+    judge(problem, told, members)
+    assert asked
+    for known, questions in asked:
+        told_pairs = {frozenset(pair) for pair in known.pairs().pairs.tolist()}
+        assert not told_pairs & {frozenset(pair) for pair in questions.pairs().pairs.tolist()}
+        group = must_link_components(known)[0]
+        assert all(group[a] != group[b] for a, b in questions.pairs().pairs.tolist())
+
+
+def test_held_out_likelihood_by_hand(told):
+    member = Fitter(problem_of(X, 3, 0), told).fit([Candidate("shared covariance", "k-means")])[0]
+    r = member.found.responsibilities
+    asked = Constraints([(0, 60)], [(0, 1)])
+    found = held_out_log_likelihood(member, asked)
+    for value, (a, b), must in zip(found, [(0, 60), (0, 1)], [True, False], strict=True):
+        same = sum(r[a, c] * r[b, c] for c in range(3))
+        right = same if must else 1 - same
+        assert value == pytest.approx(np.log(0.95 * right + 0.05 * (1 - right)))
+
+
+def test_clusters_are_matched_before_they_are_averaged(told):
+    fitter = Fitter(problem_of(X, 3, 0), told)
+    member = fitter.fit([Candidate("shared covariance", "k-means")])[0]
+    found = member.found
+    order = np.array([2, 0, 1])
+    renamed = member._replace(
+        found=found._replace(
+            responsibilities=found.responsibilities[:, order], log_prior=found.log_prior[:, order]
+        )
+    )
+    judged = [Judged(member, -1.0, -1.0, 0.6), Judged(renamed, -1.0, -1.0, 0.4)]
+    clusters = matching(judged)
+    mean = average(judged, [one.member.found.log_prior for one in judged], clusters)
+    alone = average([judged[0]._replace(weight=1.0)], [found.log_prior], [np.arange(3)])
+    np.testing.assert_allclose(mean, alone)
+    np.testing.assert_allclose(mean.sum(axis=1), 1)
+
+
+def test_statements_have_the_last_word():
+    prior = np.array([[0.6, 0.4], [0.4, 0.6], [0.5, 0.5]])
+    found = believe(prior, Constraints([(0, 1)], n_samples=3), _stack.Rates(0.01, 0.01))
+    labels = found.probability.argmax(axis=1)
+    assert labels[0] == labels[1]
+    np.testing.assert_allclose(found.probability[2], prior[2])
+
+
+def test_reweighted():
+    known = Constraints([(0, 1)], [(1, 2)], must_link_weight=2.0)
+    found = reweighted(known, np.array([0.5, 0.25]))
+    assert found.must_link_weight.tolist() == [1.0]
+    assert found.cannot_link_weight.tolist() == [0.25]
+
+
+def test_candidates_frame_is_a_frame(fitted):
+    assert isinstance(fitted.candidates_, pd.DataFrame)
