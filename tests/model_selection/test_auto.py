@@ -109,7 +109,7 @@ def test_without_statements_it_is_k_means():
 
 
 def test_relative_statements_alone():
-    told = sample_constraints(y, 100, kind="relative", random_state=0)
+    told = sample_constraints(y, n_relative=100, random_state=0)
     model = AutoCluster(3, random_state=0).fit(X, constraints=told)
     assert set(model.candidates_["candidate"]) >= {"k-means", "a tree (ReCon)"}
     assert model.method_ in set(model.candidates_["candidate"])
@@ -122,7 +122,7 @@ def test_relative_statements_beside_pairs():
     both = Constraints(
         pairs.must_link,
         pairs.cannot_link,
-        sample_constraints(y, 40, kind="relative", random_state=1).relative,
+        sample_constraints(y, n_relative=40, random_state=1).relative,
     )
     model = AutoCluster(3, random_state=0).fit(X, constraints=both)
     assert "weight the features" in " ".join(model.reasons_)
@@ -265,7 +265,7 @@ def test_clusters_are_matched_before_they_are_averaged(told):
 
 
 def test_statements_have_the_last_word():
-    prior = np.array([[0.6, 0.4], [0.4, 0.6], [0.5, 0.5]])
+    prior = np.array([[0.9, 0.1], [0.4, 0.6], [0.5, 0.5]])
     found = believe(prior, Constraints([(0, 1)], n_samples=3), _stack.Rates(0.01, 0.01))
     labels = found.probability.argmax(axis=1)
     assert labels[0] == labels[1]
