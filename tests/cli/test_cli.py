@@ -8,6 +8,7 @@ from click.testing import CliRunner
 
 import conclust
 from conclust.cli import _demo, main
+from conclust.cli._main import COMMANDS
 
 
 @pytest.fixture(scope="module")
@@ -60,14 +61,34 @@ def test_unknown_command_is_a_message():
     assert "No such command" in result.output
 
 
-def test_help_is_quick_and_works_as_a_module():
+HEAVY = ("numpy", "scipy", "sklearn", "numba", "pandas", "matplotlib", "rich")
+HELP = [["--version"], ["--help"], *([command, "--help"] for command in COMMANDS)]
+
+
+@pytest.mark.parametrize("asked", HELP, ids=" ".join)
+def test_help_is_quick_and_works_as_a_module(asked):
     code = (
-        "import sys; sys.argv = ['conclust', '--help']\n"
+        f"import sys; sys.argv = ['conclust', *{asked}]\n"
         "try:\n    import runpy; runpy.run_module('conclust', run_name='__main__')\n"
         "except SystemExit as e:\n    assert not e.code\n"
-        "print([m for m in ('numpy', 'sklearn', 'numba', 'pandas') if m in sys.modules])"
+        f"print([m for m in {HEAVY} if m in sys.modules])"
     )
     out = subprocess.run(
         [sys.executable, "-c", code], capture_output=True, text=True, env=os.environ, check=True
     )
     assert out.stdout.strip().endswith("[]")
+
+
+@pytest.mark.parametrize("command", ["cluster", "compare"])
+def test_completion_of_a_method_is_quick(command):
+    words = f"conclust {command} table.csv --method re"
+    code = (
+        "import os, sys\n"
+        f"os.environ |= dict(COMP_WORDS={words!r}, COMP_CWORD='4', _C='bash_complete')\n"
+        "from conclust.cli import main\n"
+        "try:\n    main(prog_name='conclust', complete_var='_C')\n"
+        "except SystemExit:\n    pass\n"
+        f"print([m for m in {HEAVY} if m in sys.modules])"
+    )
+    out = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
+    assert out.stdout.splitlines() == ["plain,recon", "[]"]

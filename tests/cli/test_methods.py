@@ -7,6 +7,7 @@ from sklearn.base import BaseEstimator, ClusterMixin
 import conclust
 from conclust import Constraints, _declare, sample_constraints
 from conclust._declare import PAIRS, Named, Takes, estimators, method, method_of, methods, why_not
+from conclust.cli._options import METHODS
 
 
 @pytest.fixture
@@ -35,6 +36,10 @@ def test_names_are_given_once():
     names = [named.name for each in estimators().values() for named in each._takes.names]
     assert sorted([*names, "kmeans"]) == sorted(methods())
     assert len(set(names)) == len(names)
+
+
+def test_the_command_line_offers_what_is_declared():
+    assert list(METHODS) == list(methods())
 
 
 def test_a_class_is_a_method_as_soon_as_it_says_so(monkeypatch):

@@ -261,8 +261,8 @@ def test_a_hundred_clusters(tmp_path):
 
 
 def test_what_a_report_has_no_place_for_is_refused():
-    with pytest.raises(TypeError, match=r"no 'titel'; besides X, labels and constraints .*title"):
-        facts(titel="Clusters")
+    with pytest.raises(TypeError, match=r"no 'caption'; besides X, labels and constraints .*title"):
+        facts(caption="Clusters")
 
 
 def test_a_report_that_is_known_is_not_made_again(monkeypatch):

@@ -16,9 +16,9 @@ from conclust._words import violation
 from conclust.cli._compiling import say_when_compiling
 from conclust.cli._errors import BadInput, about
 from conclust.cli._options import (
+    METHODS,
     PATH,
     ClusterCount,
-    MethodName,
     TableOptions,
     common_options,
     on_terminal,
@@ -76,7 +76,7 @@ N_BROKEN = 10  # broken statements printed; all are in the report
 )
 @click.option(
     "--method",
-    type=MethodName("auto"),
+    type=click.Choice(["auto", *METHODS]),
     default="auto",
     show_default=True,
     help="How; `conclust compare` helps to choose.",

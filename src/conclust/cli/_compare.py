@@ -12,9 +12,9 @@ from conclust._declare import Method, methods, why_not
 from conclust.cli._compiling import say_when_compiling
 from conclust.cli._errors import BadInput
 from conclust.cli._options import (
+    METHODS,
     PATH,
     ClusterCount,
-    MethodName,
     TableOptions,
     common_options,
     on_terminal,
@@ -42,7 +42,7 @@ from conclust.cli._options import (
 @click.option(
     "--method",
     "wanted",
-    type=MethodName(),
+    type=click.Choice(METHODS),
     multiple=True,
     help="Only this one; may be given more than once.",
 )

@@ -10,12 +10,30 @@ from pathlib import Path
 from typing import Any
 
 import click
-from click.shell_completion import CompletionItem
 
-from conclust._declare import methods
 from conclust.cli._errors import BadInput
 
 PATH = click.Path(path_type=Path)
+
+# The names that the classes declare, as a test checks: help and completion load no class.
+METHODS = (
+    "cop-kmeans",
+    "ckm",
+    "pckmeans",
+    "mpckmeans",
+    "gmm",
+    "gkmeans",
+    "bckm",
+    "ensemble",
+    "rckm",
+    "trust",
+    "cotraining",
+    "boostcluster",
+    "spectral",
+    "sskk",
+    "recon",
+    "kmeans",
+)
 
 
 class ClusterCount(click.ParamType):
@@ -45,30 +63,6 @@ class Names(click.ParamType):
         if not all(names):
             self.fail(f"{value!r} holds an empty name.", param, ctx)
         return list(dict.fromkeys(names))
-
-
-class MethodName(click.ParamType):
-    """A method, or one of the words given; the classes are loaded when their names are needed."""
-
-    name = "method"
-
-    def __init__(self, *words: str):
-        self.words = words
-
-    def names(self) -> list[str]:
-        """All that may be said."""
-        return [*self.words, *methods()]
-
-    def convert(self, value: Any, param: Any, ctx: Any) -> str:
-        if value not in self.words and value not in methods():
-            self.fail(f"{value!r} is not one of {', '.join(map(repr, self.names()))}.", param, ctx)
-        return value
-
-    def get_metavar(self, param: Any, ctx: Any = None) -> str:
-        return f"[{'|'.join(self.names())}]"
-
-    def shell_complete(self, ctx: Any, param: Any, incomplete: str) -> list[CompletionItem]:
-        return [CompletionItem(name) for name in self.names() if name.startswith(incomplete)]
 
 
 @dataclass(frozen=True)

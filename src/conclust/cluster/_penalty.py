@@ -10,14 +10,14 @@ from conclust._folds import AS_GOOD, FEW, N_FOLDS, deal, left_open
 from conclust.cluster._constrained_kmeans import constrained_kmeans
 from conclust.constraints import Constraints
 
-# `penalty="auto"` in median leads: below 1, the row in the middle gives way to two statements, not
+# `penalty="auto"` in median regrets: below 1, the row in the middle gives way to two statements, not
 # to one. Right for statements of which many are wrong; below 0.4 true ones are overruled.
 LOWEST_PRICE = 0.6
 # What held-out statements choose from, as multiples of it: the last is all but hard.
 MULTIPLES = (1.0, 4.0, 16.0)
 # Starts of each clustering by which a price is judged.
 N_SPLIT_STARTS = 2
-# Iterations of plain k-means after which leads are taken; they settle long before the labels.
+# Iterations of plain k-means after which regrets are taken; they settle long before the labels.
 AUTO_ITERATIONS = 10
 # Numbers in one block of distances: 8 MB.
 BLOCK = 1 << 20
@@ -36,8 +36,9 @@ def price_by_regret(X: Matrix, centers_init: np.ndarray, sample_weight: np.ndarr
     Returns
     -------
     float
-        `LOWEST_PRICE` times the median over rows of the lead of the nearest centre over the second
-        nearest, in weighted squared distances, after some iterations of plain k-means.
+        `LOWEST_PRICE` times the median over rows of the regret, how much farther the second nearest
+        centre is than the nearest, in weighted squared distances, after some iterations of plain
+        k-means.
     """
     if len(centers_init) == 1:
         return 1.0
