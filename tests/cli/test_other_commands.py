@@ -143,7 +143,7 @@ def test_examples_in_help_keep_their_lines():
 
 def test_help_lists_the_methods():
     listed = "|".join(methods())
-    assert f"--method [auto|{listed}]" in run("cluster", "--help").stdout
+    assert f"--method [{listed}]" in run("cluster", "--help").stdout
     assert f"--method [{listed}]" in run("compare", "--help").stdout
 
 

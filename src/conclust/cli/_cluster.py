@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from conclust._declare import Method, method_of, methods, why_not
+from conclust._declare import Method, methods, why_not
 from conclust._words import violation
 from conclust.cli._compiling import say_when_compiling
 from conclust.cli._errors import BadInput, about
@@ -76,7 +76,7 @@ N_BROKEN = 10  # broken statements printed; all are in the report
 )
 @click.option(
     "--method",
-    type=click.Choice(["auto", *METHODS]),
+    type=click.Choice(METHODS),
     default="auto",
     show_default=True,
     help="How; `conclust compare` helps to choose.",
@@ -150,16 +150,14 @@ def run(
     quiet: bool = False,
 ) -> Outcome:
     """Choose what is left open, fit, and return all that the outputs need."""
-    from conclust.model_selection import choose_method, choose_n_clusters
+    from conclust.model_selection import choose_n_clusters
 
     X, constraints = job.X, job.constraints
     curve = None
-    asked = methods().get(method_name)
-    if asked is not None:
-        reason = why_not(asked, constraints, 0)  # asked for: size is the user's decision
-        if reason is not None:
-            others = ", ".join(methods())
-            raise BadInput(f"--method {method_name}: {reason}. Methods: auto, {others}.")
+    method = methods()[method_name]
+    reason = why_not(method, constraints, 0)  # asked for: size is the user's decision
+    if reason is not None:
+        raise BadInput(f"--method {method_name}: {reason}. Methods: {', '.join(methods())}.")
     if n_clusters == "auto":
         with working("looking for the number of clusters"):
             curve = choose_n_clusters(X, constraints, random_state=seed)
@@ -167,15 +165,6 @@ def run(
         say(f"{curve.reason}", quiet=quiet)
     k = int(n_clusters)
     conflicts = constraints.conflicts(k)
-    if asked is not None:
-        method, reasons = asked, [f"As asked for: {asked.about}."]
-    else:
-        with working("choosing a method"):
-            chosen, reasons = choose_method(
-                X, constraints, k, conflicts=conflicts, random_state=seed
-            )
-        method = method_of(chosen)
-    say(f"Method: {method.name}. {' '.join(reasons)}", quiet=quiet)
     with about(f"--method {method.name}"):
         estimator = method.make(k, seed, verbose=on_terminal() and not quiet, **settings)
         began = time.perf_counter()
@@ -184,6 +173,8 @@ def run(
             told = {"constraints": constraints} if method.kinds else {}
             estimator = estimator.fit(X, **told)
         seconds = time.perf_counter() - began
+    reasons = reasons_of(method, estimator)
+    say(f"Method: {method.name}. {' '.join(reasons)}", quiet=quiet)
     return Outcome(
         method=method,
         reasons=reasons,
@@ -196,6 +187,13 @@ def run(
         report=report_of(estimator, constraints),
         conflicts=conflicts,
     )
+
+
+def reasons_of(method: Method, estimator: Any) -> list[str]:
+    """Why this method: what it says itself, or that it was asked for."""
+    if hasattr(estimator, "reasons_"):
+        return [f"{estimator.method_[:1].upper()}{estimator.method_[1:]}.", *estimator.reasons_]
+    return [f"As asked for: {method.about}."]
 
 
 def _for_the_user(warning: Any) -> bool:
@@ -222,6 +220,8 @@ def confidence_of(estimator: Any, X: Any) -> Any:
     """
     import numpy as np
 
+    if hasattr(estimator, "probabilities_"):
+        return estimator.confidence()
     if hasattr(estimator, "co_association_") and hasattr(estimator, "profiles_"):
         together, labels = estimator.co_association_, estimator.labels_
         total = np.zeros(len(labels))

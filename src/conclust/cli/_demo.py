@@ -18,7 +18,7 @@ from conclust.cli._options import (
     show_json,
 )
 
-SHOWN = ("ckm", "pckmeans", "cop-kmeans", "bckm", "boostcluster", "recon")
+SHOWN = ("auto", "ckm", "pckmeans", "cop-kmeans", "bckm", "boostcluster", "recon")
 N_CONSTRAINTS = (50, 150)
 FOLDER = Path("conclust-demo")
 
@@ -58,9 +58,9 @@ def command(output: Path, seed: int, as_json: bool) -> None:
         "--id-col id -k 3 --standardize"
     )
     say("\nThe same in Python:\n")
-    say("    from conclust import COPKMeans, Constraints")
+    say("    from conclust import AutoCluster, Constraints")
     say("    known = Constraints(must_link=[(0, 1)], cannot_link=[(0, 50)])")
-    say("    labels = COPKMeans(n_clusters=3).fit(X, constraints=known).labels_")
+    say("    labels = AutoCluster(n_clusters=3).fit(X, constraints=known).labels_")
 
 
 def run(seed: int = 0) -> list[dict[str, Any]]:
@@ -95,7 +95,7 @@ def _fits(X: Any, y: Any, known: Any, seed: int) -> Any:
 
     for name in SHOWN:
         method, said = methods()[name], known
-        if "relative" in method.kinds:
+        if name == "recon":
             said = sample_constraints(y, n_relative=len(known), random_state=seed)
         sort = " (hard)" if method.takes.hard else " (relative)" if said is not known else ""
         estimator = method.make(3, seed).fit(X, constraints=said)
@@ -130,5 +130,5 @@ def write(folder: Path, seed: int = 0) -> None:
     known.write(folder / "links.csv", ids=ids)
     options = TableOptions(id_col="id", standardize=True)
     job = read_job(folder / "wine.csv", folder / "links.csv", options)
-    found = cluster(job, 3, "cop-kmeans", {}, seed, quiet=True)
+    found = cluster(job, 3, "auto", {}, seed, quiet=True)
     write_results(folder, job, found, seed, model=False)

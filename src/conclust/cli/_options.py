@@ -17,11 +17,13 @@ PATH = click.Path(path_type=Path)
 
 # The names that the classes declare, as a test checks: help and completion load no class.
 METHODS = (
+    "auto",
     "cop-kmeans",
     "ckm",
     "pckmeans",
     "mpckmeans",
     "gmm",
+    "doubt",
     "gkmeans",
     "bckm",
     "ensemble",
