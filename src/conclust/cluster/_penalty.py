@@ -10,8 +10,8 @@ from conclust._folds import AS_GOOD, FEW, N_FOLDS, deal, left_open
 from conclust.cluster._constrained_kmeans import constrained_kmeans
 from conclust.constraints import Constraints
 
-# `penalty="auto"` in median regrets: below 1, the row in the middle gives way to two statements, not
-# to one. Right for statements of which many are wrong; below 0.4 true ones are overruled.
+# `penalty="auto"` in median regrets: below 1, the row in the middle gives way to two statements,
+# not to one. Right for statements of which many are wrong; below 0.4 true ones are overruled.
 LOWEST_PRICE = 0.6
 # What held-out statements choose from, as multiples of it: the last is all but hard.
 MULTIPLES = (1.0, 4.0, 16.0)
