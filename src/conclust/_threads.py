@@ -15,6 +15,11 @@ def one_blas_thread() -> Any:
     return threadpool_controller().limit(limits=1, user_api="blas")
 
 
+def one_thread() -> Any:
+    """Hold BLAS and OpenMP at one thread: for many small fits, where threads would only wait."""
+    return threadpool_controller().limit(limits=1)
+
+
 def available_threads() -> int:
     """As many threads as scikit-learn would use: OMP_NUM_THREADS and joblib's workers count."""
     openmp = threadpool_controller().select(user_api="openmp").info()

@@ -58,6 +58,9 @@ class Scatter:
     ----------
     X : ndarray of shape (n_samples, n_features)
     weight : ndarray of shape (n_samples,), default=None
+    one_scale : bool, default=False
+        Covariances are drawn towards the features' mean variance, not towards that of each: for
+        features in one unit, where a small spread means that little is to be seen there.
 
     Attributes
     ----------
@@ -65,13 +68,15 @@ class Scatter:
         What was taken from every row; means of components are found without it.
     """
 
-    def __init__(self, X: FloatArray, weight: FloatArray | None = None):
+    def __init__(self, X: FloatArray, weight: FloatArray | None = None, *, one_scale: bool = False):
         self.weight = np.ones(len(X)) if weight is None else weight.astype(np.float64)
         self.mass = float(self.weight.sum())
         self.mean = self.weight @ X / self.mass
         self.X = np.subtract(X, self.mean, dtype=np.float64)
         self.total = (self.X * self.weight[:, None]).T @ self.X
         self.variances = np.diag(self.total) / self.mass
+        if one_scale:
+            self.variances = np.full_like(self.variances, self.variances.mean())
 
 
 def doubting_mixture(

@@ -22,6 +22,7 @@ from conclust._placement.belief import Rates
 from conclust._progress import progress
 from conclust._sklearn import Interval, StrOptions, fit_context
 from conclust._statements import by_statement, most_doubted
+from conclust._threads import one_blas_thread, one_thread
 from conclust._validation import check_enough_rows, check_inputs, check_new_rows
 from conclust.cluster import Mixture, Scatter, doubting_mixture, log_joint, normalize
 from conclust.constraints import Constraints
@@ -55,8 +56,8 @@ if TYPE_CHECKING:
     import pandas as pd
 
 # Above so many rows, or statements, members are chosen on those and fitted to all afterwards.
-MAX_ROWS_CHOOSING, MAX_STATEMENTS_CHOOSING = 20_000, 2_000
-SAMPLE_ROWS = 4_000
+MAX_ROWS_CHOOSING, MAX_STATEMENTS_CHOOSING = 20_000, 1_000
+SAMPLE_ROWS = 3_000
 # Iterations on all rows of a member that was found on a sample.
 MAX_ITER_ALL = 5
 # More features, or sparse ones, are brought down to so many.
@@ -163,10 +164,11 @@ class AutoCluster(ClusterMixin, BaseEstimator):
 
     A quarter of the pairs is held out, four times; whatever is learned from statements is learned
     anew without them, and those that follow from what was told are not asked for. A candidate's
-    part in the average is exp(√m (h + t/2)) for m pairs, with its mean log-likelihood h of those
-    held out and t of those told: few statements hardly choose, many do.
+    part in the average is exp(a (h + t/2)) with its mean log-likelihood h of statements held out
+    and t of those told, shared among the starts of its model; a = min(m/20, √m) for m pairs: few
+    statements hardly choose, many do.
 
-    Above 20 000 rows, or 2 000 pairs, all this is done on a sample of the pairs, the rows they name
+    Above 20 000 rows, or 1 000 pairs, all this is done on a sample of the pairs, the rows they name
     and some thousand others; the mixtures found are then fitted to all rows and statements. More
     than 50 features, or sparse ones, are brought down to their 50 leading components.
 
@@ -345,9 +347,10 @@ class AutoCluster(ClusterMixin, BaseEstimator):
         X = self._prepare(X, constraints, seed)
         rows, known = _for_choosing(X, pairs, seed)
         stage("fitting candidates")
-        problem = problem_of(rows, self.n_clusters_, seed)
-        fitter = Fitter(problem, known)
-        members = members_of(fitter)
+        with one_thread():
+            problem = problem_of(rows, self.n_clusters_, seed)
+            fitter = Fitter(problem, known)
+            members = members_of(fitter)
         number = 0
 
         def on_fold() -> bool:
@@ -356,11 +359,13 @@ class AutoCluster(ClusterMixin, BaseEstimator):
             stage(f"holding statements out, {number} of {N_FOLDS}")
             return in_time()
 
-        judged = judge(problem, known, members, on_fold=on_fold)
+        with one_thread():
+            judged = judge(problem, known, members, on_fold=on_fold)
         self._tell(judged, fitter)
         if rows is not X:
             stage("fitting all rows")
-            judged = _on_all(judged, X, pairs)
+            with one_blas_thread():
+                judged = _on_all(judged, X, pairs)
             self.reasons_.append(
                 f"Candidates were compared on {len(rows):,} of {len(X):,} rows and {len(known):,} "
                 f"of {len(pairs):,} pairs; those that count were fitted to all."
@@ -568,7 +573,8 @@ def _on_all(judged: list[Judged], X: FloatArray, pairs: Constraints) -> list[Jud
     found = []
     for one in heavy:
         member = one.member
-        rows = Scatter(X if member.factor is None else X @ member.factor.T)
+        space = X if member.factor is None else X @ member.factor.T
+        rows = Scatter(space, one_scale=MODELS[member.candidate.model][1] != "given")
         start = normalize(log_prior_in(member, X))[1]
         run = doubting_mixture(
             rows,

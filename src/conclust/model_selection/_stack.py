@@ -54,6 +54,8 @@ SAME = 1e-3
 HELD_OUT_RATE = 0.05
 # What a log-likelihood of statements told is worth, beside that of statements held out.
 TOLD = 0.5
+# So many statements make a difference of scores count as it stands.
+PATIENT = 20.0
 # No cluster is impossible for a row, however sure the members are.
 FLOOR = 1e-3
 
@@ -64,6 +66,7 @@ class Problem(NamedTuple):
     X: FloatArray  # (n_samples, n_features)
     n_clusters: int
     plain: dict[str, IntArray]  # starts that know nothing of statements
+    models: list[str]  # of `MODELS`, those that suit
     seed: int
 
 
@@ -98,23 +101,30 @@ class Judged(NamedTuple):
     weight: float  # its part in the average
 
 
-# Which covariances a model has, and whether it lives in a learned space.
+# Which covariances a model has, and the space it lives in.
 MODELS = {
-    "shared covariance": ("tied", False),
-    "own covariances": ("full", False),
-    "learned metric": ("tied", True),
+    "shared covariance": ("tied", "given"),
+    "own covariances": ("full", "given"),
+    "shared covariance, one scale": ("tied", "one scale"),
+    "own covariances, one scale": ("full", "one scale"),
+    "learned metric": ("tied", "learned"),
 }
 
 
 def problem_of(X: FloatArray, n_clusters: int, seed: int) -> Problem:
     """Set the problem up, with the starts that need no statements."""
     plain = {"k-means": plain_kmeans(X, n_clusters, seed)}
+    models = [*MODELS]
     spread = X.std(axis=0)
-    spread = spread[spread > 0]
-    if len(spread) and spread.max() > UNEVEN * spread.min():
-        even = X / np.where(X.std(axis=0) > 0, X.std(axis=0), 1.0)
+    varied = spread[spread > 0]
+    if len(varied) and varied.max() > UNEVEN * varied.min():
+        even = X / np.where(spread > 0, spread, 1.0)
         plain["k-means on equal spreads"] = plain_kmeans(even, n_clusters, seed)
-    return Problem(X, n_clusters, plain, seed)
+    else:  # then the scales of the features are one already
+        models = [model for model in models if MODELS[model][1] != "one scale"]
+    if len(X) < n_clusters * X.shape[1]:
+        models = [model for model in models if MODELS[model][0] != "full"]
+    return Problem(X, n_clusters, plain, models, seed)
 
 
 def plain_kmeans(X: FloatArray, n_clusters: int, seed: int) -> IntArray:
@@ -175,21 +185,18 @@ class Fitter:
 
     def candidates(self) -> list[Candidate]:
         """Everything that may be worth a try in the first round."""
-        X, k = self.problem.X, self.problem.n_clusters
         starts = [*self.problem.plain, "soft k-means", "metric k-means", "metric soft k-means"]
-        if len(X) <= MAX_ROWS_SPECTRAL:
+        if len(self.problem.X) <= MAX_ROWS_SPECTRAL:
             starts.append("spectral")
-        models = [name for name in MODELS if name != "own covariances" or len(X) >= k * X.shape[1]]
-        return [Candidate(model, start) for model in models for start in starts]
+        return [Candidate(model, start) for model in self.problem.models for start in starts]
 
     def second_candidates(self) -> list[Candidate]:
         """What starts from statements that a first-round member believes."""
+        own = any(has_own(model) for model in self.problem.models)
         return [
             Candidate(model, f"believed by {teacher}")
-            for teacher in ("shared", "own")
-            for model in MODELS
-            if teacher == "shared" or Candidate("own covariances", "k-means") in self.members
-            if model != "own covariances" or Candidate(model, "k-means") in self.members
+            for teacher in (("shared", "own") if own else ("shared",))
+            for model in self.problem.models
         ]
 
     def fit(self, candidates: Iterable[Candidate]) -> list[Member]:
@@ -202,10 +209,10 @@ class Fitter:
 
     def _fit(self, candidate: Candidate) -> Member:
         began = time.perf_counter()
-        covariance_type, is_learned = MODELS[candidate.model]
+        covariance_type, space = MODELS[candidate.model]
         start = softened(self._start(candidate.start), self.problem.n_clusters)
         teacher = candidate.start if candidate.start.startswith("believed") else "all"
-        factor, rows = self._space(teacher if is_learned else "given")
+        factor, rows = self._space(teacher if space == "learned" else space)
         found = doubting_mixture(
             rows, self.pairs, start, covariance_type=covariance_type, max_iter=MAX_ITER
         )
@@ -215,17 +222,17 @@ class Fitter:
         """The given space, or one learned from all statements or from those believed."""
         if name not in self._spaces:
             X = self.problem.X
-            if name == "given":
-                self._spaces[name] = None, Scatter(X)
+            if name in ("given", "one scale"):
+                self._spaces[name] = None, Scatter(X, one_scale=name == "one scale")
             else:
                 known = self.known if name == "all" else self._believe(name)
                 factor = learned_factor(X, known, self.problem.seed)
-                self._spaces[name] = factor, Scatter(X @ factor.T)
+                self._spaces[name] = factor, Scatter(X @ factor.T, one_scale=True)
         return self._spaces[name]
 
     def _start(self, name: str) -> IntArray:
         if name not in self._labels:
-            X, k, _, seed = self.problem
+            X, k, _, _, seed = self.problem
             if name == "soft k-means":
                 labels = soft_kmeans(X, self.known, k, seed)
             elif name == "spectral":
@@ -246,7 +253,7 @@ class Fitter:
             teachers = [
                 m
                 for m in self.members.values()
-                if (m.candidate.model == "own covariances") == own
+                if has_own(m.candidate.model) == own
                 and not m.candidate.start.startswith("believed")
             ]
             teacher = max(teachers, key=lambda m: m.found.log_evidence)
@@ -255,6 +262,11 @@ class Fitter:
             kept = np.flatnonzero(doubt < 0.5)
             self._believed[name] = reweighted(self.known[kept], 1 - doubt[kept])
         return self._believed[name]
+
+
+def has_own(model: str) -> bool:
+    """Whether clusters have covariances of their own."""
+    return MODELS[model][0] == "full"
 
 
 def reweighted(known: Constraints, factor: FloatArray) -> Constraints:
@@ -352,8 +364,9 @@ def judge(
     n_pairs = len(known.pairs().sign)
     told_all = np.array([member.found.log_evidence for member in members]) / n_pairs
     score = np.nan_to_num(held_out) + TOLD * told_all
-    # The more statements, the surer the choice: between equal parts and the best alone.
-    weight = np.exp(np.sqrt(n_pairs) * (score - score.max()))
+    weight = np.exp(sureness(n_pairs) * (score - score.max()))
+    models = [candidate.model for candidate in candidates]
+    weight /= [models.count(model) for model in models]  # models, not starts, begin as equals
     return [
         Judged(*values)
         for values in zip(
@@ -364,6 +377,11 @@ def judge(
             strict=True,
         )
     ]
+
+
+def sureness(n_pairs: int) -> float:
+    """How far a difference of scores is trusted: few statements hardly choose, many do."""
+    return min(n_pairs / PATIENT, float(np.sqrt(n_pairs)))
 
 
 def average(
