@@ -58,9 +58,6 @@ class Scatter:
     ----------
     X : ndarray of shape (n_samples, n_features)
     weight : ndarray of shape (n_samples,), default=None
-    one_scale : bool, default=False
-        Covariances are drawn towards the features' mean variance, not towards that of each: for
-        features in one unit, where a small spread means that little is to be seen there.
 
     Attributes
     ----------
@@ -75,8 +72,6 @@ class Scatter:
         self.X = np.subtract(X, self.mean, dtype=np.float64)
         self.total = (self.X * self.weight[:, None]).T @ self.X
         self.variances = np.diag(self.total) / self.mass
-        if one_scale:
-            self.variances = np.full_like(self.variances, self.variances.mean())
 
 
 def doubting_mixture(

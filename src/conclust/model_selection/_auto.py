@@ -573,8 +573,7 @@ def _on_all(judged: list[Judged], X: FloatArray, pairs: Constraints) -> list[Jud
     found = []
     for one in heavy:
         member = one.member
-        space = X if member.factor is None else X @ member.factor.T
-        rows = Scatter(space, one_scale=MODELS[member.candidate.model][1] != "given")
+        rows = Scatter(X if member.factor is None else X @ member.factor.T)
         start = normalize(log_prior_in(member, X))[1]
         run = doubting_mixture(
             rows,

@@ -105,8 +105,6 @@ class Judged(NamedTuple):
 MODELS = {
     "shared covariance": ("tied", "given"),
     "own covariances": ("full", "given"),
-    "shared covariance, one scale": ("tied", "one scale"),
-    "own covariances, one scale": ("full", "one scale"),
     "learned metric": ("tied", "learned"),
 }
 
@@ -114,16 +112,13 @@ MODELS = {
 def problem_of(X: FloatArray, n_clusters: int, seed: int) -> Problem:
     """Set the problem up, with the starts that need no statements."""
     plain = {"k-means": plain_kmeans(X, n_clusters, seed)}
-    models = [*MODELS]
     spread = X.std(axis=0)
     varied = spread[spread > 0]
     if len(varied) and varied.max() > UNEVEN * varied.min():
         even = X / np.where(spread > 0, spread, 1.0)
         plain["k-means on equal spreads"] = plain_kmeans(even, n_clusters, seed)
-    else:  # then the scales of the features are one already
-        models = [model for model in models if MODELS[model][1] != "one scale"]
-    if len(X) < n_clusters * X.shape[1]:
-        models = [model for model in models if MODELS[model][0] != "full"]
+    enough = len(X) >= n_clusters * X.shape[1]
+    models = [model for model in MODELS if enough or not has_own(model)]
     return Problem(X, n_clusters, plain, models, seed)
 
 
@@ -222,12 +217,12 @@ class Fitter:
         """The given space, or one learned from all statements or from those believed."""
         if name not in self._spaces:
             X = self.problem.X
-            if name in ("given", "one scale"):
-                self._spaces[name] = None, Scatter(X, one_scale=name == "one scale")
+            if name == "given":
+                self._spaces[name] = None, Scatter(X)
             else:
                 known = self.known if name == "all" else self._believe(name)
                 factor = learned_factor(X, known, self.problem.seed)
-                self._spaces[name] = factor, Scatter(X @ factor.T, one_scale=True)
+                self._spaces[name] = factor, Scatter(X @ factor.T)
         return self._spaces[name]
 
     def _start(self, name: str) -> IntArray:
