@@ -19,7 +19,7 @@ LAYERS = [
     ["_sklearn", "_persist", "_pairs"],
     ["_threads", "_any_clusterer"],
     ["constraints"],
-    ["_validation", "_folds"],
+    ["_validation", "_folds", "_suspects"],
     ["_placement"],
     ["_lloyd"],
     ["cluster"],

@@ -14,17 +14,13 @@ from conclust._lloyd.start import centered, init_centers
 from conclust._pairs import SignedPairs
 from conclust._progress import Rounds, progress
 from conclust._sklearn import Interval, StrOptions, fit_context
+from conclust._suspects import statements_with
 from conclust._validation import check_inputs, weights_of_rows
 from conclust.cluster import ConstrainedLloyd
 from conclust.constraints import Constraints
 from conclust.ensemble._consensus import CoAssociation
 from conclust.ensemble._judges import JudgedMixin, Judges
-from conclust.ensemble._members import (
-    Member,
-    by_statement,
-    statements_with,
-    usable,
-)
+from conclust.ensemble._members import Member, by_statement, usable
 
 if TYPE_CHECKING:
     import pandas as pd

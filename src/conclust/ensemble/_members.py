@@ -7,6 +7,7 @@ from sklearn.base import BaseEstimator, ClusterMixin
 from sklearn.metrics import pairwise_distances_argmin
 from sklearn.utils.validation import check_is_fitted
 
+from conclust._suspects import most_doubted
 from conclust._validation import check_new_rows
 from conclust.constraints import Constraints
 from conclust.ensemble._consensus import CoAssociation
@@ -65,9 +66,7 @@ class VotesMixin(ClusterMixin, BaseEstimator):
             `doubt`, most doubtful first.
         """
         check_is_fitted(self)
-        doubt = self._doubts()
-        order = np.argsort(-doubt, kind="stable")[:n]
-        return statements_with(self.constraints_, order, doubt=doubt)
+        return most_doubted(self.constraints_, self._doubts(), n)
 
     def _doubts(self) -> np.ndarray:
         """How far each statement is doubted, (len(constraints),)."""
@@ -127,22 +126,6 @@ class CodesMixin(VotesMixin):
 def usable(alphas: np.ndarray) -> np.ndarray:
     """Weights of the rounds; equal ones when no round was better than chance."""
     return alphas if alphas.any() else np.ones(len(alphas))
-
-
-def statements_with(
-    constraints: Constraints, order: np.ndarray, **columns: np.ndarray
-) -> "pd.DataFrame":
-    """Some statements as a table, with their numbers and further columns, one value each."""
-    chosen = constraints[order]
-    n_rows = np.ones(len(order), dtype=np.int64)
-    # A group of mutually apart samples is written out pair by pair.
-    n_rows[chosen.kinds == "apart"] = [len(g) * (len(g) - 1) // 2 for g in chosen.apart]
-    statement = np.repeat(order, n_rows)
-    frame = chosen.to_frame()
-    frame.insert(0, "statement", statement)
-    for name, values in columns.items():
-        frame[name] = values[statement]
-    return frame
 
 
 def by_statement(values: np.ndarray, statement: np.ndarray, n_statements: int) -> np.ndarray:

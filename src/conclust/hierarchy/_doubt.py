@@ -1,0 +1,269 @@
+"""How far each relative statement is to be doubted, by the other statements and the rows.
+
+A model with k unknown clusters: ab|c is said with probability 1 - flip_rate where a and b share a
+cluster and c does not, with flip_rate / 2 where a or b shares one with c only, and with 1/3 where
+all three are together or all apart: clusters say nothing about it then. What the rows say comes
+in as a log-probability of each cluster for each sample; what the statements say is passed along
+them (belief propagation); the two take turns, and the flip rate is learned (EM).
+"""
+
+from collections.abc import Callable
+from typing import Literal, NamedTuple
+
+import numpy as np
+import scipy.sparse as sp
+from sklearn.decomposition import PCA
+from sklearn.neighbors import NearestNeighbors
+from sklearn.utils import gen_batches
+
+from conclust._arrays import FloatArray, IntArray
+from conclust._folds import FEW
+
+N_ROUNDS = 20  # turns of rows and statements
+N_STEPS = 10  # messages passed in each
+DAMPING = 0.5  # share of the old message kept in a step
+FIRST_GUESS = 0.1  # of the flip rate
+LEAST, MOST = 0.002, 0.4  # what a learned flip rate can be
+SURE_AT_START = 0.7  # belief in the cluster that a sample starts in, the rest is shared
+# A row may be odd: whatever it is like, it says exp(4) : 1 at most, so statements can outvote it.
+MOST_SAID_BY_ROW = 4.0
+# The second run begins with a tenth of what the rows say and hears all of it ten rounds later:
+# where the rows form clusters that have nothing to do with the statements, the first run stays.
+RISE = ((1.0, 0.0), (0.1, 0.1))
+# A statement is left out when doubted more than this, and more than the average one. A wrong one
+# that is obeyed costs more than a right one left out.
+TOO_DOUBTFUL = 0.2
+# Statements predicted no better than this beyond chance (1/3) cannot be judged by the clusters.
+BETTER_THAN_CHANCE = 0.02
+
+N_COMPONENTS = 50  # principal components that densities look at
+SHRINKAGE = 0.3  # of the common covariance to the variances, in samples per feature
+N_NEIGHBORS = 10
+PRIOR_NEIGHBORS = 1.0  # neighbours like the average of all samples, added to the real ones
+N_LEFT = 1e-3  # samples left in a cluster without one of them, at least
+CELLS = 1 << 20  # numbers held at once for the densities without each sample
+
+# What the rows say: (n_samples, k) shares of the samples in clusters -> log-probabilities
+Rows = Callable[[FloatArray], FloatArray]
+
+
+class Verdict(NamedTuple):
+    """What is believed about the statements."""
+
+    doubt: FloatArray  # (m,) probability that a statement is wrong
+    flip_rate: float
+    log_likelihood: float  # mean of the statements, each predicted by the others and the rows
+
+
+def judge(
+    triplets: IntArray,
+    weight: FloatArray,
+    rows: Rows,
+    start: IntArray,
+    n_clusters: int,
+    flip_rate: float | Literal["auto"],
+) -> Verdict:
+    """Doubt each statement by what the others and the rows make of it.
+
+    Parameters
+    ----------
+    triplets : ndarray of shape (m, 3)
+        ab|c.
+    weight : ndarray of shape (m,)
+        Only ratios count: a statement of twice the average weight is as if said twice.
+    rows : callable
+        See `Rows`.
+    start : ndarray of shape (n_samples,)
+        Clusters to begin with.
+    n_clusters : int
+    flip_rate : float or "auto"
+        "auto" learns it, from `FEW` statements on; fewer are believed.
+
+    Returns
+    -------
+    Verdict
+        Of two runs the one that predicts statements better. Where neither does so better than
+        chance, all are believed: doubt and learned flip rate are 0, or the doubt is `flip_rate`.
+    """
+    given = 0.0 if flip_rate == "auto" else float(flip_rate)
+    believed = Verdict(np.full(len(triplets), given), given, np.log(1 / 3))
+    if n_clusters < 2 or not len(triplets) or (flip_rate == "auto" and len(triplets) < FEW):
+        return believed
+    found = [
+        _run(triplets, weight / weight.mean(), rows, start, n_clusters, flip_rate, rise)
+        for rise in RISE
+    ]
+    best = max(found, key=lambda verdict: verdict.log_likelihood)
+    worth = best.log_likelihood - believed.log_likelihood
+    return best if worth > BETTER_THAN_CHANCE else believed
+
+
+def too_doubtful(verdict: Verdict) -> np.ndarray:
+    """Which statements are better left out."""
+    return verdict.doubt > max(TOO_DOUBTFUL, verdict.flip_rate)
+
+
+def _run(
+    triplets: IntArray,
+    weight: FloatArray,
+    rows: Rows,
+    start: IntArray,
+    n_clusters: int,
+    flip_rate: float | Literal["auto"],
+    rise: tuple[float, float],
+) -> Verdict:
+    n, m = len(start), len(triplets)
+    rate = FIRST_GUESS if flip_rate == "auto" else max(float(flip_rate), LEAST)
+    belief = np.full((n, n_clusters), (1 - SURE_AT_START) / n_clusters)
+    belief[np.arange(n), start] += SURE_AT_START
+    # What the places (a, b and c of every statement) say is summed for each sample.
+    place = np.arange(3 * m)
+    gather = sp.csr_array((np.ones(3 * m), (triplets.ravel(), place)), shape=(n, 3 * m))
+    message = np.zeros((m, 3, n_clusters))
+    first, step = rise
+    for number in range(N_ROUNDS):
+        share = min(1.0, first + step * number)
+        said = rows(belief)
+        said = share * np.maximum(said - said.max(axis=1, keepdims=True), -MOST_SAID_BY_ROW)
+        for _ in range(N_STEPS):
+            total = said + gather @ message.reshape(3 * m, -1)
+            others = normalized(total[triplets] - message)
+            new = np.log(messages(others, rate)) * weight[:, None, None]
+            new -= new.max(axis=2, keepdims=True)
+            message = DAMPING * message + (1 - DAMPING) * new
+        belief = normalized(said + gather @ message.reshape(3 * m, -1))
+        agree, contradict = evidence(others)
+        likelihood = statement_likelihood(agree, contradict, rate)
+        right, wrong = (1 - rate) * agree / likelihood, rate / 2 * contradict / likelihood
+        doubt = wrong + rate * np.clip(1 - right - wrong, 0, 1)
+        if flip_rate == "auto":
+            told = float(weight @ (right + wrong))
+            rate = float(np.clip(weight @ wrong / max(told, LEAST), LEAST, MOST))
+    mean = float(weight @ np.log(likelihood) / m)
+    return Verdict(np.clip(doubt, 0, 1), rate, mean)
+
+
+def normalized(log_values: FloatArray) -> FloatArray:
+    """Probabilities along the last axis."""
+    values = np.exp(log_values - log_values.max(axis=-1, keepdims=True))
+    return values / values.sum(axis=-1, keepdims=True)
+
+
+def evidence(others: FloatArray) -> tuple[FloatArray, FloatArray]:
+    """How probable it is that clusters agree with each statement, and that they contradict it.
+
+    Parameters
+    ----------
+    others : ndarray of shape (m, 3, k)
+        Clusters of a, b and c as all else has it.
+
+    Returns
+    -------
+    agree, contradict : ndarray of shape (m,)
+        a and b together without c; c together with just one of them.
+    """
+    a, b, c = others[:, 0], others[:, 1], others[:, 2]
+    all_three = (a * b * c).sum(axis=1)
+    agree = (a * b).sum(axis=1) - all_three
+    contradict = (a * c).sum(axis=1) + (b * c).sum(axis=1) - 2 * all_three
+    return np.maximum(agree, 0), np.maximum(contradict, 0)
+
+
+def statement_likelihood(
+    agree: FloatArray, contradict: FloatArray, flip_rate: float
+) -> FloatArray:
+    """How probable what was said is; 1/3 where clusters neither agree nor contradict."""
+    return (1 - flip_rate) * agree + flip_rate / 2 * contradict + (1 - agree - contradict) / 3
+
+
+def messages(others: FloatArray, flip_rate: float) -> FloatArray:
+    """What each statement says about a, b and c: its likelihood for every cluster of each.
+
+    Parameters
+    ----------
+    others : ndarray of shape (m, 3, k)
+    flip_rate : float
+
+    Returns
+    -------
+    ndarray of shape (m, 3, k)
+    """
+    a, b, c = others[:, 0], others[:, 1], others[:, 2]
+    more, less = 1 - flip_rate - 1 / 3, flip_rate / 2 - 1 / 3  # than where clusters say nothing
+    ab, ac, bc = (_elsewhere(x * y) for x, y in ((a, b), (a, c), (b, c)))
+    said = np.empty_like(others)
+    said[:, 0] = more * b * (1 - c) + less * (c * (1 - b) + bc)
+    said[:, 1] = more * a * (1 - c) + less * (c * (1 - a) + ac)
+    said[:, 2] = more * ab + less * (a * (1 - b) + b * (1 - a))
+    return np.maximum(1 / 3 + said, np.finfo(np.float64).tiny)
+
+
+def _elsewhere(together: FloatArray) -> FloatArray:
+    """In any other cluster than each."""
+    return np.maximum(together.sum(axis=1, keepdims=True) - together, 0)
+
+
+def rows_by_density(X: FloatArray) -> Rows:
+    """Gaussian clusters with one covariance, in at most 50 principal components."""
+    X = np.asarray(X, dtype=np.float64)
+    spread = X.std(axis=0)
+    X = (X - X.mean(axis=0)) / np.where(spread > 0, spread, 1.0)
+    if X.shape[1] > N_COMPONENTS:
+        X = PCA(min(N_COMPONENTS, len(X)), random_state=0).fit_transform(X)
+    return lambda belief: log_densities_without(X, belief, SHRINKAGE * X.shape[1])
+
+
+def log_densities_without(X: FloatArray, share: FloatArray, shrinkage: float) -> FloatArray:
+    """Log-density of each row in each cluster, the row itself left out, up to a constant per row.
+
+    Parameters
+    ----------
+    X : ndarray of shape (n, d)
+        With a mean of 0.
+    share : ndarray of shape (n, k)
+        Of each row in each cluster; rows sum to 1.
+    shrinkage : float
+        So many more samples whose covariance is diagonal, that of X.
+
+    Returns
+    -------
+    ndarray of shape (n, k)
+        Log of the share of samples in the cluster, less half the squared Mahalanobis distance to
+        its mean. Without row i the scatter is S - Σ_j c_ij r_ij r_ijᵀ with r_ij = x_i - mean_j and
+        c_ij = share_ij N_j / (N_j - share_ij), which Woodbury's identity inverts by k equations.
+    """
+    (n, d), k = X.shape, share.shape[1]
+    size = np.maximum(share.sum(axis=0), N_LEFT)
+    means = share.T @ X / size[:, None]
+    scatter = X.T @ X - (means.T * size) @ means
+    scatter[np.diag_indices(d)] += shrinkage * np.maximum(X.var(axis=0), 1e-9)
+    whiten = np.linalg.inv(np.linalg.cholesky(scatter)).T
+    X, means = X @ whiten, means @ whiten
+    found = np.empty((n, k))
+    for rows in gen_batches(n, max(1, CELLS // (k * k))):
+        cross = X[rows] @ means.T
+        products = (X[rows] ** 2).sum(axis=1)[:, None, None] + means @ means.T
+        products -= cross[:, :, None] + cross[:, None, :]  # r_ijᵀ S⁻¹ r_il
+        left = np.maximum(size - share[rows], N_LEFT)
+        root = np.sqrt(share[rows] * size / left)
+        half = products * root[:, None, :]
+        inner = np.eye(k) - root[:, :, None] * half
+        solved = np.linalg.solve(inner, half.transpose(0, 2, 1))
+        distance = np.einsum("njj->nj", products) + np.einsum("njl,nlj->nj", half, solved)
+        distance *= (size / left) ** 2 * (n - 1 + shrinkage)
+        found[rows] = np.log(left / n) - distance / 2
+    return found
+
+
+def rows_by_neighbors(X: FloatArray, metric: str | Callable[..., float]) -> Rows:
+    """Ten nearest samples, by any metric or in a matrix of distances."""
+    n_neighbors = min(N_NEIGHBORS, len(X) - 1)
+    search = NearestNeighbors(n_neighbors=n_neighbors, metric=metric, algorithm="brute").fit(X)
+    neighbors = search.kneighbors(return_distance=False)
+
+    def rows(belief: FloatArray) -> FloatArray:
+        near = belief[neighbors].sum(axis=1) + PRIOR_NEIGHBORS * belief.mean(axis=0)
+        shares: FloatArray = np.log(near / (n_neighbors + PRIOR_NEIGHBORS))
+        return shares
+
+    return rows
