@@ -2,9 +2,11 @@
 
 A model with k unknown clusters: ab|c is said with probability 1 - flip_rate where a and b share a
 cluster and c does not, with flip_rate / 2 where a or b shares one with c only, and with 1/3 where
-all three are together or all apart: clusters say nothing about it then. What the rows say comes
-in as a log-probability of each cluster for each sample; what the statements say is passed along
-them (belief propagation); the two take turns, and the flip rate is learned (EM).
+all three are together or all apart: clusters leave it open then. Those who ask may avoid such open
+questions, which makes them `openness` times as frequent as they would be by chance. What the rows
+say comes in as a log-probability of each cluster for each sample; what the statements say is
+passed along them (belief propagation); the two take turns, and the flip rate and the openness are
+learned (EM).
 """
 
 from collections.abc import Callable
@@ -24,6 +26,7 @@ N_STEPS = 10  # messages passed in each
 DAMPING = 0.5  # share of the old message kept in a step
 FIRST_GUESS = 0.1  # of the flip rate
 LEAST, MOST = 0.002, 0.4  # what a learned flip rate can be
+LEAST_OPEN, MOST_OPEN = 0.05, 1.0  # the same for the openness
 SURE_AT_START = 0.7  # belief in the cluster that a sample starts in, the rest is shared
 # A row may be odd: whatever it is like, it says exp(4) : 1 at most, so statements can outvote it.
 MOST_SAID_BY_ROW = 4.0
@@ -121,6 +124,7 @@ def _run(
     gather = sp.csr_array((np.ones(3 * m), (triplets.ravel(), place)), shape=(n, 3 * m))
     message = np.zeros((m, 3, n_clusters))
     first, step = rise
+    openness = MOST_OPEN
     for number in range(N_ROUNDS):
         share = min(1.0, first + step * number)
         said = rows(belief)
@@ -128,19 +132,37 @@ def _run(
         for _ in range(N_STEPS):
             total = said + gather @ message.reshape(3 * m, -1)
             others = normalized(total[triplets] - message)
-            new = np.log(messages(others, rate)) * weight[:, None, None]
+            new = np.log(messages(others, rate, openness)) * weight[:, None, None]
             new -= new.max(axis=2, keepdims=True)
             message = DAMPING * message + (1 - DAMPING) * new
         belief = normalized(said + gather @ message.reshape(3 * m, -1))
         agree, contradict = evidence(others)
-        likelihood = statement_likelihood(agree, contradict, rate)
-        right, wrong = (1 - rate) * agree / likelihood, rate / 2 * contradict / likelihood
-        doubt = wrong + rate * np.clip(1 - right - wrong, 0, 1)
+        weighed = np.array([1 - rate, rate / 2, openness / 3])[:, None] * [
+            agree,
+            contradict,
+            1 - agree - contradict,
+        ]
+        right, wrong, is_open = weighed / weighed.sum(axis=0)
+        doubt = wrong + rate * is_open
+        by_chance = open_by_chance(belief.mean(axis=0))
+        openness = new_openness(float(weight @ is_open / m), by_chance)
         if flip_rate == "auto":
-            told = float(weight @ (right + wrong))
-            rate = float(np.clip(weight @ wrong / max(told, LEAST), LEAST, MOST))
-    mean = float(weight @ np.log(likelihood) / m)
-    return Verdict(np.clip(doubt, 0, 1), rate, mean)
+            told = max(float(weight @ (right + wrong)), LEAST)
+            rate = float(np.clip(weight @ wrong / told, LEAST, MOST))
+    likelihood = (1 - rate) * agree + rate / 2 * contradict + (1 - agree - contradict) / 3
+    return Verdict(np.clip(doubt, 0, 1), rate, float(weight @ np.log(likelihood) / m))
+
+
+def open_by_chance(share: FloatArray) -> float:
+    """How probably three random samples are all in one cluster or in three, by cluster shares."""
+    two, three = float((share**2).sum()), float((share**3).sum())
+    return three + (1 - 3 * two + 2 * three)
+
+
+def new_openness(share: float, by_chance: float) -> float:
+    """How frequent open questions are, compared with chance; both as odds."""
+    odds = share * (1 - by_chance) / max((1 - share) * by_chance, LEAST**2)
+    return float(np.clip(odds, LEAST_OPEN, MOST_OPEN))
 
 
 def normalized(log_values: FloatArray) -> FloatArray:
@@ -169,33 +191,27 @@ def evidence(others: FloatArray) -> tuple[FloatArray, FloatArray]:
     return np.maximum(agree, 0), np.maximum(contradict, 0)
 
 
-def statement_likelihood(
-    agree: FloatArray, contradict: FloatArray, flip_rate: float
-) -> FloatArray:
-    """How probable what was said is; 1/3 where clusters neither agree nor contradict."""
-    return (1 - flip_rate) * agree + flip_rate / 2 * contradict + (1 - agree - contradict) / 3
-
-
-def messages(others: FloatArray, flip_rate: float) -> FloatArray:
+def messages(others: FloatArray, flip_rate: float, openness: float) -> FloatArray:
     """What each statement says about a, b and c: its likelihood for every cluster of each.
 
     Parameters
     ----------
     others : ndarray of shape (m, 3, k)
-    flip_rate : float
+    flip_rate, openness : float
 
     Returns
     -------
     ndarray of shape (m, 3, k)
     """
     a, b, c = others[:, 0], others[:, 1], others[:, 2]
-    more, less = 1 - flip_rate - 1 / 3, flip_rate / 2 - 1 / 3  # than where clusters say nothing
+    left_open = openness / 3
+    more, less = 1 - flip_rate - left_open, flip_rate / 2 - left_open
     ab, ac, bc = (_elsewhere(x * y) for x, y in ((a, b), (a, c), (b, c)))
     said = np.empty_like(others)
     said[:, 0] = more * b * (1 - c) + less * (c * (1 - b) + bc)
     said[:, 1] = more * a * (1 - c) + less * (c * (1 - a) + ac)
     said[:, 2] = more * ab + less * (a * (1 - b) + b * (1 - a))
-    return np.maximum(1 / 3 + said, np.finfo(np.float64).tiny)
+    return np.maximum(left_open + said, np.finfo(np.float64).tiny)
 
 
 def _elsewhere(together: FloatArray) -> FloatArray:
