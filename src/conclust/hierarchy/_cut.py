@@ -2,7 +2,7 @@
 
 from collections.abc import Callable
 from functools import partial
-from typing import Literal, NamedTuple
+from typing import Any, Literal, NamedTuple
 
 import numpy as np
 import numpy.typing as npt
@@ -245,7 +245,10 @@ def _settled(
 
 
 def mended(
-    tree: Dendrogram, labels: IntArray, n_clusters: int, said: Statements
+    tree: Dendrogram,
+    labels: npt.NDArray[np.integer[Any]],
+    n_clusters: int,
+    said: Statements,
 ) -> npt.NDArray[np.int32] | None:
     """Move a few samples of some clusters until all triplets hold; must-link groups move as one.
 

@@ -10,9 +10,10 @@ learned (EM).
 """
 
 from collections.abc import Callable
-from typing import Literal, NamedTuple
+from typing import Any, Literal, NamedTuple
 
 import numpy as np
+import numpy.typing as npt
 import scipy.sparse as sp
 from sklearn.decomposition import PCA
 from sklearn.neighbors import NearestNeighbors
@@ -33,11 +34,10 @@ MOST_SAID_BY_ROW = 4.0
 # The second run begins with a tenth of what the rows say and hears all of it ten rounds later:
 # where the rows form clusters that have nothing to do with the statements, the first run stays.
 RISE = ((1.0, 0.0), (0.1, 0.1))
-# A statement is left out when doubted more than this, and more than the average one. A wrong one
-# that is obeyed costs more than a right one left out.
+# A statement doubted more than this, and more than the average one, is not obeyed: a wrong one
+# that is obeyed costs more than a right one left out. Another answer about the same samples is
+# obeyed instead if that is doubted by no more than this.
 TOO_DOUBTFUL = 0.2
-# Statements predicted no better than this beyond chance (1/3) cannot be judged by the clusters.
-BETTER_THAN_CHANCE = 0.02
 
 N_COMPONENTS = 50  # principal components that densities look at
 SHRINKAGE = 0.3  # of the common covariance to the variances, in samples per feature
@@ -53,7 +53,8 @@ Rows = Callable[[FloatArray], FloatArray]
 class Verdict(NamedTuple):
     """What is believed about the statements."""
 
-    doubt: FloatArray  # (m,) probability that a statement is wrong
+    doubt: FloatArray  # (m,) probability that a statement ab|c is wrong
+    instead: FloatArray  # (m, 2) probability that clusters say ac|b, and bc|a
     flip_rate: float
     log_likelihood: float  # mean of the statements, each predicted by the others and the rows
 
@@ -62,7 +63,7 @@ def judge(
     triplets: IntArray,
     weight: FloatArray,
     rows: Rows,
-    start: IntArray,
+    start: npt.NDArray[np.integer[Any]],
     n_clusters: int,
     flip_rate: float | Literal["auto"],
 ) -> Verdict:
@@ -89,28 +90,46 @@ def judge(
         chance, all are believed: doubt and learned flip rate are 0, or the doubt is `flip_rate`.
     """
     given = 0.0 if flip_rate == "auto" else float(flip_rate)
-    believed = Verdict(np.full(len(triplets), given), given, np.log(1 / 3))
-    if n_clusters < 2 or not len(triplets) or (flip_rate == "auto" and len(triplets) < FEW):
+    m = len(triplets)
+    believed = Verdict(np.full(m, given), np.zeros((m, 2)), given, np.log(1 / 3))
+    if n_clusters < 2 or not m or (flip_rate == "auto" and m < FEW):
         return believed
     found = [
         _run(triplets, weight / weight.mean(), rows, start, n_clusters, flip_rate, rise)
         for rise in RISE
     ]
     best = max(found, key=lambda verdict: verdict.log_likelihood)
-    worth = best.log_likelihood - believed.log_likelihood
-    return best if worth > BETTER_THAN_CHANCE else believed
+    # By chance a statement has 1/3. With a gain within its spread clusters cannot judge.
+    gain = best.log_likelihood - believed.log_likelihood
+    return best if gain * np.sqrt(m) > 1 else believed
 
 
-def too_doubtful(verdict: Verdict) -> np.ndarray:
-    """Which statements are better left out."""
+def too_doubtful(verdict: Verdict) -> npt.NDArray[np.bool_]:
+    """Which statements are better not obeyed."""
     return verdict.doubt > max(TOO_DOUBTFUL, verdict.flip_rate)
+
+
+def turned(triplets: IntArray, verdict: Verdict) -> tuple[IntArray, IntArray]:
+    """What to obey in the place of doubtful statements: ac|b or bc|a, where that is sure enough.
+
+    Returns
+    -------
+    numbers : ndarray of int
+        Of the statements that are turned.
+    rows : ndarray of shape (len(numbers), 3)
+    """
+    numbers = np.flatnonzero(
+        too_doubtful(verdict) & (verdict.instead.max(axis=1) >= 1 - TOO_DOUBTFUL)
+    )
+    order = np.array([(0, 2, 1), (1, 2, 0)])[verdict.instead[numbers].argmax(axis=1)]
+    return numbers, np.take_along_axis(triplets[numbers], order, axis=1)
 
 
 def _run(
     triplets: IntArray,
     weight: FloatArray,
     rows: Rows,
-    start: IntArray,
+    start: npt.NDArray[np.integer[Any]],
     n_clusters: int,
     flip_rate: float | Literal["auto"],
     rise: tuple[float, float],
@@ -136,21 +155,19 @@ def _run(
             new -= new.max(axis=2, keepdims=True)
             message = DAMPING * message + (1 - DAMPING) * new
         belief = normalized(said + gather @ message.reshape(3 * m, -1))
-        agree, contradict = evidence(others)
-        weighed = np.array([1 - rate, rate / 2, openness / 3])[:, None] * [
-            agree,
-            contradict,
-            1 - agree - contradict,
-        ]
-        right, wrong, is_open = weighed / weighed.sum(axis=0)
+        said_by_clusters = evidence(others)
+        weighed = said_by_clusters * [1 - rate, rate / 2, rate / 2, openness / 3]
+        right, *instead, is_open = (weighed / weighed.sum(axis=1, keepdims=True)).T
+        wrong = instead[0] + instead[1]
         doubt = wrong + rate * is_open
         by_chance = open_by_chance(belief.mean(axis=0))
         openness = new_openness(float(weight @ is_open / m), by_chance)
         if flip_rate == "auto":
             told = max(float(weight @ (right + wrong)), LEAST)
             rate = float(np.clip(weight @ wrong / told, LEAST, MOST))
-    likelihood = (1 - rate) * agree + rate / 2 * contradict + (1 - agree - contradict) / 3
-    return Verdict(np.clip(doubt, 0, 1), rate, float(weight @ np.log(likelihood) / m))
+    likelihood = said_by_clusters @ [1 - rate, rate / 2, rate / 2, 1 / 3]
+    mean = float(weight @ np.log(likelihood) / m)
+    return Verdict(np.clip(doubt, 0, 1), np.column_stack(instead), rate, mean)
 
 
 def open_by_chance(share: FloatArray) -> float:
@@ -171,8 +188,8 @@ def normalized(log_values: FloatArray) -> FloatArray:
     return values / values.sum(axis=-1, keepdims=True)
 
 
-def evidence(others: FloatArray) -> tuple[FloatArray, FloatArray]:
-    """How probable it is that clusters agree with each statement, and that they contradict it.
+def evidence(others: FloatArray) -> FloatArray:
+    """How probably clusters say ab|c, ac|b, bc|a, or leave it open.
 
     Parameters
     ----------
@@ -181,14 +198,14 @@ def evidence(others: FloatArray) -> tuple[FloatArray, FloatArray]:
 
     Returns
     -------
-    agree, contradict : ndarray of shape (m,)
-        a and b together without c; c together with just one of them.
+    ndarray of shape (m, 4)
+        Two together without the third, for each of the three; all together or all apart.
     """
     a, b, c = others[:, 0], others[:, 1], others[:, 2]
     all_three = (a * b * c).sum(axis=1)
-    agree = (a * b).sum(axis=1) - all_three
-    contradict = (a * c).sum(axis=1) + (b * c).sum(axis=1) - 2 * all_three
-    return np.maximum(agree, 0), np.maximum(contradict, 0)
+    found = np.column_stack([(x * y).sum(axis=1) - all_three for x, y in ((a, b), (a, c), (b, c))])
+    found = np.clip(found, 0, 1)
+    return np.column_stack([found, np.clip(1 - found.sum(axis=1), 0, 1)])
 
 
 def messages(others: FloatArray, flip_rate: float, openness: float) -> FloatArray:

@@ -5,7 +5,10 @@ branches apart that are near each other, and the last merges, which a cut undoes
 that happened to be refused. Statements that were not told say whether such clusters are worth it.
 """
 
+from typing import Any
+
 import numpy as np
+import numpy.typing as npt
 
 from conclust._arrays import FloatArray, IntArray
 from conclust._folds import FEW, N_FOLDS, deal, units
@@ -40,8 +43,8 @@ def folds(constraints: Constraints) -> list[tuple[Constraints, Constraints]]:
     ]
 
 
-def shown(labels: IntArray, triplets: IntArray, weight: FloatArray) -> float:
-    """Weight of the ab|c with c apart from a and b together, less that of those with a and b apart."""
+def shown(labels: npt.NDArray[np.integer[Any]], triplets: IntArray, weight: FloatArray) -> float:
+    """Weight of the ab|c whose a and b are together without c, less that with a and b apart."""
     a, b, c = labels[triplets].T
     return float(weight @ ((a == b) & (a != c)) - weight @ (a != b))
 

@@ -24,12 +24,17 @@ from conclust.hierarchy._doubt import (
     rows_by_density,
     rows_by_neighbors,
     too_doubtful,
+    turned,
 )
 from conclust.hierarchy._few import are_few, folds, is_better, shown
 from conclust.hierarchy._linkage import BY_CENTERS, Dendrogram, Show, constrained_linkage
 
 if TYPE_CHECKING:
     import pandas as pd
+
+
+# A hierarchy without triplets; hierarchies with what each was told, and what it was not.
+Compared = tuple[Dendrogram, list[tuple[Dendrogram, Constraints, Constraints]]]
 
 
 class Merge(NamedTuple):
@@ -74,10 +79,11 @@ class ReCon(ClusterMixin, BaseEstimator):
         drop the least weight found (`dropped_`).
     flip_rate : float or "auto", default=0.0
         Share of the relative statements that may be wrong. Other than 0, each is compared with
-        what the others and the rows say about `n_clusters` clusters; the doubtful ones are left
-        out (`dropped_`) and the rest obeyed; relative statements that still contradict each other
-        are dropped too, whatever `on_conflict` says. "auto" learns the share, from 20 statements
-        on. A doubt is about clusters: a statement inside one is not judged.
+        what the others and the rows say about `n_clusters` clusters. The doubtful ones are left
+        out (`dropped_`), or turned where another answer about the same three samples is sure
+        (`turned_`); the rest is obeyed. Relative statements that still contradict each other are
+        dropped too, whatever `on_conflict` says. "auto" learns the share, from 20 statements on.
+        A doubt is about clusters: a statement inside one is not judged.
     verbose : int, default=0
         Show progress on stderr.
 
@@ -93,7 +99,9 @@ class ReCon(ClusterMixin, BaseEstimator):
     constraints_ : Constraints
         The statements that were kept to.
     dropped_ : Constraints
-        What was left out as doubtful or by ``on_conflict="repair"``.
+        What was left out as doubtful, or by ``on_conflict="repair"``.
+    turned_ : Constraints
+        ``ac|b`` or ``bc|a`` in the place of a doubtful ``ab|c``; these are in `constraints_`.
     flip_rate_ : float
         `flip_rate`, or the share of wrong relative statements that "auto" found.
     doubt_ : ndarray of shape (len(constraints),)
@@ -228,7 +236,8 @@ class ReCon(ClusterMixin, BaseEstimator):
         self.children_, self.distances_ = tree.children, tree.distances
         self.n_iter_, self.n_tests_ = max(len(tree.children), 1), tree.n_tests
         self.converged_ = True
-        self._tree, self.constraints_, self._given, self._others = tree, used, constraints, None
+        self._tree, self.constraints_, self._given = tree, used, constraints
+        self._others: Compared | None = None
         if self.n_clusters is not None:
             self.labels_ = self._cut(int(self.n_clusters))
             self.report_ = constraints.report(self.labels_)
@@ -295,7 +304,7 @@ class ReCon(ClusterMixin, BaseEstimator):
         self.doubt_ = np.zeros(len(constraints))
         if self.flip_rate == 0:
             self.flip_rate_, used = 0.0, self._consistent(constraints)
-            self.dropped_ = used.dropped
+            self.dropped_, self.turned_ = used.dropped, Constraints(n_samples=len(X))
             return used
         if self.n_clusters is None:
             raise ValueError(
@@ -317,14 +326,25 @@ class ReCon(ClusterMixin, BaseEstimator):
         self._consistent(_without_triplets(constraints))  # these are not doubted
         gone = np.zeros(len(constraints), dtype=bool)
         gone[relative] = too_doubtful(verdict)
-        used = constraints[np.flatnonzero(~gone)].repaired()
-        self.dropped_ = constraints[np.flatnonzero(gone)] + used.dropped
+        numbers, rows_turned = turned(constraints.relative, verdict)
+        self.turned_ = Constraints(
+            relative=rows_turned,
+            relative_weight=constraints.relative_weight[numbers],
+            n_samples=len(X),
+        )
+        kept = constraints[np.flatnonzero(~gone)].repaired()
+        used = (kept + self.turned_).repaired()
+        not_kept = _without(used.dropped, self.turned_.relative)
+        self.dropped_ = constraints[np.flatnonzero(gone)] + kept.dropped + not_kept
+        self.turned_ = _without(self.turned_, used.dropped.relative)
         return used
 
-    def _rows(self, X: FloatArray, n_clusters: int, n_relative: int) -> tuple[Rows, IntArray]:
+    def _rows(
+        self, X: FloatArray, n_clusters: int, n_relative: int
+    ) -> tuple[Rows, npt.NDArray[np.int32]]:
         """What the rows say about clusters, and clusters of the rows alone to begin with."""
         if not n_relative or len(X) < 2:
-            return np.zeros_like, np.zeros(len(X), dtype=np.int64)
+            return np.zeros_like, np.zeros(len(X), dtype=np.int32)
         nothing = Constraints(n_samples=len(X))
         if self.metric == "euclidean":
             tree = constrained_linkage(X, None, nothing, linkage="ward")
@@ -387,7 +407,7 @@ class ReCon(ClusterMixin, BaseEstimator):
         kept = mended(self._tree, without, n_clusters, statements_of(self.constraints_))
         return labels if kept is None else kept
 
-    def _compared(self) -> tuple[Dendrogram, list[tuple[Dendrogram, Constraints, Constraints]]]:
+    def _compared(self) -> Compared:
         """The hierarchy without triplets, and those told a part of them; made when first asked."""
         if self._others is None:
             pairwise = _without_triplets(self.constraints_)
@@ -438,6 +458,18 @@ class ReCon(ClusterMixin, BaseEstimator):
 
 def _without_triplets(constraints: Constraints) -> Constraints:
     return constraints[np.flatnonzero(constraints.kinds != "relative")]
+
+
+def _without(constraints: Constraints, triplets: IntArray) -> Constraints:
+    """All statements but some triplets."""
+    relative = constraints.relative
+    _, number = np.unique(np.concatenate([triplets, relative]), axis=0, return_inverse=True)
+    number = number.ravel()
+    keep = np.ones(len(constraints), dtype=bool)
+    keep[constraints.kinds == "relative"] = ~np.isin(
+        number[len(triplets) :], number[: len(triplets)]
+    )
+    return constraints[np.flatnonzero(keep)]
 
 
 def _silent(merge: Any, n_more: int) -> None:
