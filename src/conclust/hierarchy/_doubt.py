@@ -34,8 +34,8 @@ MOST_SAID_BY_ROW = 4.0
 # The second run begins with a tenth of what the rows say and hears all of it ten rounds later:
 # where the rows form clusters that have nothing to do with the statements, the first run stays.
 RISE = ((1.0, 0.0), (0.1, 0.1))
-# A statement doubted more than this, and more than the average one, is not obeyed: a wrong one
-# that is obeyed costs more than a right one left out. Another answer about the same samples is
+# A statement doubted more than this, and twice as much as the average one, is not obeyed: a wrong
+# one that is obeyed costs more than a right one left out. Another answer about the same samples is
 # obeyed instead if that is doubted by no more than this.
 TOO_DOUBTFUL = 0.2
 
@@ -106,7 +106,7 @@ def judge(
 
 def too_doubtful(verdict: Verdict) -> npt.NDArray[np.bool_]:
     """Which statements are better not obeyed."""
-    return verdict.doubt > max(TOO_DOUBTFUL, verdict.flip_rate)
+    return verdict.doubt > max(TOO_DOUBTFUL, 2 * verdict.flip_rate)
 
 
 def turned(triplets: IntArray, verdict: Verdict) -> tuple[IntArray, IntArray]:
