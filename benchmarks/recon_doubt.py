@@ -4,7 +4,7 @@ Needs CONCLUST_DATA. Pairwise F-measure; triplets are random and true under the 
 them then flipped. At most 500 rows of each set, but all of the paper's.
 
 doubt   n triplets of which none, 5 % and 20 % are flipped: obeyed (contradictions repaired), and
-        with flip_rate="auto", which share it finds, and how many of the dropped and turned are right
+        with flip_rate="auto": the share it finds, how many it drops and how many it turns
 few     8, n/8, n/4 and n/2 true triplets: none at all, the hierarchy's own clusters, the default
 
 ``--sets paper``: the paper's four, ten draws; ``seen``: eight looked at while the method was made,

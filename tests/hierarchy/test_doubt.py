@@ -119,7 +119,9 @@ def test_without_a_flip_rate_nothing_is_doubted():
     assert len(model.suspects(4)) == 4
 
 
-@pytest.mark.parametrize("metric, linkage", [("precomputed", "average"), ("cityblock", "complete")])
+@pytest.mark.parametrize(
+    ("metric", "linkage"), [("precomputed", "average"), ("cityblock", "complete")]
+)
 def test_other_distances_are_judged_by_neighbors(metric, linkage):
     X, y = IRIS
     known = sample_constraints(y, n_relative=150, noise=0.1, random_state=0)
