@@ -1,6 +1,6 @@
 """Slow, obvious answers about rooted trees and triplets, straight from the definitions."""
 
-from itertools import combinations, permutations
+from itertools import combinations, permutations, product
 
 import numpy as np
 
@@ -259,3 +259,51 @@ def best_cut_value(children, gains, k):
             value = (round(sum(gains[v] for v in chosen), 6), sum(chosen))
             best = value if best is None else max(best, value)
     return best
+
+
+def statement_likelihoods(others, rates):
+    """For each cluster of a, of b and of c: the likelihood of ab|c, over all clusters of the rest.
+
+    `rates`: of ab|c where clusters say ab|c, where they say another, where they leave it open.
+    """
+    said = np.zeros_like(others)
+    for t, (a, b, c) in enumerate(others):
+        for i, j, h in product(range(others.shape[2]), repeat=3):
+            if i == j != h:
+                rate = rates[0]
+            elif (i == h != j) or (j == h != i):
+                rate = rates[1]
+            else:
+                rate = rates[2]
+            said[t, 0, i] += rate * b[j] * c[h]
+            said[t, 1, j] += rate * a[i] * c[h]
+            said[t, 2, h] += rate * a[i] * b[j]
+    return said
+
+
+def said_by_clusters(others):
+    """How probably clusters say ab|c, ac|b, bc|a, or leave it open, by going through them all."""
+    found = np.zeros((len(others), 4))
+    for t, (a, b, c) in enumerate(others):
+        for i, j, h in product(range(others.shape[2]), repeat=3):
+            answers = [i == j != h, i == h != j, j == h != i]
+            found[t, answers.index(True) if any(answers) else 3] += a[i] * b[j] * c[h]
+    return found
+
+
+def log_densities_without(X, share, shrinkage):
+    """Gaussian clusters with one covariance, fitted again without each row."""
+    n, found = len(X), np.empty(share.shape)
+    prior = shrinkage * np.diag(X.var(axis=0))
+    for i in range(n):
+        rest = np.arange(n) != i
+        size = share[rest].sum(axis=0)
+        means = share[rest].T @ X[rest] / size[:, None]
+        scatter = prior.copy()
+        for j, mean in enumerate(means):
+            away = X[rest] - mean
+            scatter += (share[rest, j, None] * away).T @ away
+        inverse = np.linalg.inv(scatter / (n - 1 + shrinkage))
+        for j, mean in enumerate(means):
+            found[i, j] = np.log(size[j] / n) - (X[i] - mean) @ inverse @ (X[i] - mean) / 2
+    return found

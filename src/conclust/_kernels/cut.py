@@ -260,15 +260,20 @@ def is_violated(a, b, c):
 
 @jit
 def change(rows, starts, row_of, labels, u, label):
-    """How many more triplets are broken when unit u gets another label."""
-    old, more = labels[u], 0
+    """How many more triplets are broken, and how many fewer have a and b together without c.
+
+    That is, when unit u gets another label.
+    """
+    old, more, fewer = labels[u], 0, 0
     for at in range(starts[u], starts[u + 1]):
         a, b, c = rows[row_of[at]]
         more -= is_violated(labels[a], labels[b], labels[c])
+        fewer += labels[a] == labels[b] and labels[a] != labels[c]
         labels[u] = label
         more += is_violated(labels[a], labels[b], labels[c])
+        fewer -= labels[a] == labels[b] and labels[a] != labels[c]
         labels[u] = old
-    return more
+    return more, fewer
 
 
 @jit
@@ -280,7 +285,8 @@ def settle(rows, starts, row_of, labels, n_clusters, max_steps):
     row_of      (3m,)  int64   in
     labels      (u,)   int64   in/out   cluster of each unit
 
-    Each step takes one broken triplet and moves one of its units where the fewest are broken.
+    Each step takes one broken triplet and moves one of its units where the fewest are broken, then
+    the most have a and b together without c.
     Returns how many are still broken.
     """
     m, n_units = len(rows), len(labels)
@@ -301,16 +307,18 @@ def settle(rows, starts, row_of, labels, n_clusters, max_steps):
         if n_broken == 0:
             break
         r = broken[(7 * step) % n_broken]
-        best, best_u, best_label = m + 1, -1, -1
+        best, best_fewer, best_u, best_label = m + 1, 0, -1, -1
         for side in range(3):
             u = rows[r, side]
             if size[labels[u]] == 1:
                 continue
             for shift in range(1, n_clusters):
                 label = (labels[u] + shift) % n_clusters
-                more = change(rows, starts, row_of, labels, u, label)
-                if more < best and (free_at[u, label] <= step or n_broken + more < fewest):
-                    best, best_u, best_label = more, u, label
+                more, fewer = change(rows, starts, row_of, labels, u, label)
+                if (more < best or (more == best and fewer < best_fewer)) and (
+                    free_at[u, label] <= step or n_broken + more < fewest
+                ):
+                    best, best_fewer, best_u, best_label = more, fewer, u, label
         if best_u < 0:
             continue
         u = best_u

@@ -2,7 +2,7 @@
 
 from collections.abc import Callable
 from functools import partial
-from typing import Literal, NamedTuple
+from typing import Any, Literal, NamedTuple
 
 import numpy as np
 import numpy.typing as npt
@@ -25,6 +25,7 @@ STEPS = 2000
 # How long some of the work takes, as far as that decides whether it is worth compiling.
 SWEEPS = 100  # of `move_branches`, with what it does for each sample and cluster
 DEPTH = 100  # of a hierarchy, with what a step up takes
+STEPS_TO_SETTLE = 30  # for each statement and cluster
 
 # distances(piece, n_pieces, cores) -> (n_pieces, len(cores)): how far each piece is from each core
 Distances = Callable[[IntArray, int, IntArray], FloatArray]
@@ -72,13 +73,7 @@ def cut_hierarchy(
         Clusters numbered in the order of their first samples.
     """
     n = len(tree.children) + 1
-    pairs = constraints.pairs()
-    said = Statements(
-        constraints.relative,
-        constraints.relative_weight,
-        pairs.pairs[pairs.sign < 0],
-        pairs.weight[pairs.sign < 0],
-    )
+    said = statements_of(constraints)
     n_before_breaking = n - _first(tree.broken > 0)
     if n_before_breaking > n_clusters:
         # The clusters before the first broken cannot-link; the largest attract the others.
@@ -128,6 +123,17 @@ def cut_hierarchy(
         smallest //= 2
     assert best is not None, "a pure cut always exists"
     return best
+
+
+def statements_of(constraints: Constraints) -> Statements:
+    """Triplets, and pairs to keep apart."""
+    pairs = constraints.pairs()
+    return Statements(
+        constraints.relative,
+        constraints.relative_weight,
+        pairs.pairs[pairs.sign < 0],
+        pairs.weight[pairs.sign < 0],
+    )
 
 
 def _fewer_broken(
@@ -234,19 +240,36 @@ def _settled(
 
     Must-link groups move as one. None when no such labelling is found.
     """
-    n = len(piece)
     home[stuck] = cores[0]
+    return mended(tree, np.searchsorted(cores, home[piece]), len(cores), said)
+
+
+def mended(
+    tree: Dendrogram,
+    labels: npt.NDArray[np.integer[Any]],
+    n_clusters: int,
+    said: Statements,
+) -> npt.NDArray[np.int32] | None:
+    """Move a few samples of some clusters until all triplets hold; must-link groups move as one.
+
+    None when no such labelling is found.
+    """
+    n = len(labels)
     group = np.empty(2 * n - 1, dtype=np.int64)
     closed = np.arange(n - 1) < tree.n_forced
     n_units = int(short(kernel.pieces, 10 * n)(tree.children, ~closed, group))
     unit = group[:n]
-    labels = np.empty(n_units, dtype=np.int64)
-    labels[unit] = np.searchsorted(cores, home[piece])
+    moved = np.empty(n_units, dtype=np.int64)
+    moved[unit] = labels
+    if len(np.unique(moved)) < n_clusters:
+        return None
     rows = unit[said.triplets]
     rows = np.unique(rows[rows[:, 0] != rows[:, 1]], axis=0)
     starts, row_of = _by_piece(rows, n_units)
-    n_broken = kernel.settle(rows, starts, row_of, labels, len(cores), STEPS)
-    return None if n_broken else _numbered(labels[unit])
+    n_steps = max(STEPS, 2 * len(rows))
+    settle = short(kernel.settle, STEPS_TO_SETTLE * len(rows) * n_clusters)
+    n_broken = settle(rows, starts, row_of, moved, n_clusters, n_steps)
+    return None if n_broken else _numbered(moved[unit])
 
 
 def _numbered(labels: IntArray) -> npt.NDArray[np.int32]:

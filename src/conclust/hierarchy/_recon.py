@@ -1,7 +1,7 @@
 """ReCon: hierarchical clustering that keeps every relative statement."""
 
-from numbers import Integral
-from typing import Any, ClassVar, Literal, NamedTuple
+from numbers import Integral, Real
+from typing import TYPE_CHECKING, Any, ClassVar, Literal, NamedTuple
 
 import numpy as np
 import numpy.typing as npt
@@ -13,11 +13,28 @@ from conclust._arrays import FloatArray, IntArray
 from conclust._declare import PAIRS, RELATIVE, Named, Takes
 from conclust._progress import progress
 from conclust._sklearn import Interval, StrOptions, fit_context
+from conclust._statements import most_doubted
 from conclust._validation import check_inputs
 from conclust.constraints import MAX_LISTED, Constraints
 from conclust.exceptions import InconsistentConstraintsError, InfeasibleConstraintsError
-from conclust.hierarchy._cut import cut_hierarchy
+from conclust.hierarchy._cut import cut_hierarchy, mended, statements_of
+from conclust.hierarchy._doubt import (
+    Rows,
+    judge,
+    rows_by_density,
+    rows_by_neighbors,
+    too_doubtful,
+    turned,
+)
+from conclust.hierarchy._few import are_few, folds, is_better, shown
 from conclust.hierarchy._linkage import BY_CENTERS, Dendrogram, Show, constrained_linkage
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+
+# A hierarchy without triplets; hierarchies with what each was told, and what it was not.
+Compared = tuple[Dendrogram, list[tuple[Dendrogram, Constraints, Constraints]]]
 
 
 class Merge(NamedTuple):
@@ -60,6 +77,13 @@ class ReCon(ClusterMixin, BaseEstimator):
         What to do with statements that contradict each other: raise
         :class:`~conclust.exceptions.InconsistentConstraintsError` with a smallest set of them, or
         drop the least weight found (`dropped_`).
+    flip_rate : float or "auto", default=0.0
+        Share of the relative statements that may be wrong. Other than 0, each is compared with
+        what the others and the rows say about `n_clusters` clusters. The doubtful ones are left
+        out (`dropped_`), or turned where another answer about the same three samples is sure
+        (`turned_`); the rest is obeyed. Relative statements that still contradict each other are
+        dropped too, whatever `on_conflict` says. "auto" learns the share, from 20 statements on.
+        A doubt is about clusters: a statement inside one is not judged.
     verbose : int, default=0
         Show progress on stderr.
 
@@ -75,7 +99,14 @@ class ReCon(ClusterMixin, BaseEstimator):
     constraints_ : Constraints
         The statements that were kept to.
     dropped_ : Constraints
-        What ``on_conflict="repair"`` left out; empty otherwise.
+        What was left out as doubtful, or by ``on_conflict="repair"``.
+    turned_ : Constraints
+        ``ac|b`` or ``bc|a`` in the place of a doubtful ``ab|c``; these are in `constraints_`.
+    flip_rate_ : float
+        `flip_rate`, or the share of wrong relative statements that "auto" found.
+    doubt_ : ndarray of shape (len(constraints),)
+        How probably each statement is wrong, in the order given; 0 for must-links and
+        cannot-links. See :meth:`suspects`.
     n_tests_ : int
         How often the statements had to be checked as a whole.
     n_iter_ : int
@@ -106,6 +137,12 @@ class ReCon(ClusterMixin, BaseEstimator):
     the clusters are not a cut: the largest clusters reached before any had to break attract the
     others, and branches then move to wherever they break less.
 
+    Up to one relative statement for two samples (and no cannot-links, and ``cut_by`` and
+    ``min_branch_size`` as they are by default) the clusters of the hierarchy are kept only if
+    they show more of held-out statements than clusters found without any; otherwise those are
+    taken, and a few samples move until every statement holds. This takes six hierarchies instead
+    of one.
+
     References
     ----------
     E. Y. Liu, Z. Zhang and W. Wang (2011). Clustering with relative constraints. KDD.
@@ -135,6 +172,7 @@ class ReCon(ClusterMixin, BaseEstimator):
         "cut_by": [StrOptions({"constraints", "order"})],
         "min_branch_size": [Interval(Integral, 1, None, closed="left"), StrOptions({"auto"})],
         "on_conflict": [StrOptions({"raise", "repair"})],
+        "flip_rate": [Interval(Real, 0, 0.5, closed="left"), StrOptions({"auto"})],
         "verbose": ["verbose"],
     }
 
@@ -147,6 +185,7 @@ class ReCon(ClusterMixin, BaseEstimator):
         cut_by: Literal["constraints", "order"] = "constraints",
         min_branch_size: int | Literal["auto"] = "auto",
         on_conflict: Literal["raise", "repair"] = "raise",
+        flip_rate: float | Literal["auto"] = 0.0,
         verbose: int = 0,
     ):
         self.n_clusters = n_clusters
@@ -155,6 +194,7 @@ class ReCon(ClusterMixin, BaseEstimator):
         self.cut_by = cut_by
         self.min_branch_size = min_branch_size
         self.on_conflict = on_conflict
+        self.flip_rate = flip_rate
         self.verbose = verbose
 
     @fit_context(prefer_skip_nested_validation=True)
@@ -182,7 +222,8 @@ class ReCon(ClusterMixin, BaseEstimator):
             )
         if self.metric == "precomputed":
             check_distances(X)
-        used = self._consistent(constraints)
+        self._X = X
+        used = self._believed(X, constraints)
         n = X.shape[0]
         with progress(self.verbose, type(self).__name__, n - 1) as show:
             tree = self._link(X, used, lambda merge, n_more: show(Merge(*merge), advance=n_more))
@@ -195,8 +236,8 @@ class ReCon(ClusterMixin, BaseEstimator):
         self.children_, self.distances_ = tree.children, tree.distances
         self.n_iter_, self.n_tests_ = max(len(tree.children), 1), tree.n_tests
         self.converged_ = True
-        self.dropped_ = used.dropped
-        self._tree, self.constraints_, self._X = tree, used, X
+        self._tree, self.constraints_, self._given = tree, used, constraints
+        self._others: Compared | None = None
         if self.n_clusters is not None:
             self.labels_ = self._cut(int(self.n_clusters))
             self.report_ = constraints.report(self.labels_)
@@ -222,6 +263,25 @@ class ReCon(ClusterMixin, BaseEstimator):
             raise ValueError(f"n_clusters={n_clusters} must be between 1 and the {n} samples.")
         return self._cut(int(n_clusters))
 
+    def suspects(self, n: int = 10) -> "pd.DataFrame":
+        """The relative statements most doubted: "please look at these again".
+
+        Parameters
+        ----------
+        n : int, default=10
+
+        Returns
+        -------
+        DataFrame
+            The statements as in ``constraints.to_frame()``, with their number `statement` and
+            `doubt`, most doubtful first. All doubts are 0 with ``flip_rate=0``.
+        """
+        check_is_fitted(self, "children_")
+        relative = np.flatnonzero(self._given.kinds == "relative")
+        frame = most_doubted(self._given[relative], self.doubt_[relative], n)
+        frame["statement"] = relative[frame["statement"]]
+        return frame
+
     def linkage_matrix(self) -> FloatArray:
         """The hierarchy as scipy writes it, for :func:`scipy.cluster.hierarchy.dendrogram`.
 
@@ -238,6 +298,61 @@ class ReCon(ClusterMixin, BaseEstimator):
         size = np.empty(2 * n - 1, dtype=np.int64)
         short(cluster_sizes, n)(self.children_, size)
         return np.column_stack([self.children_, self.distances_, size[n:]]).astype(np.float64)
+
+    def _believed(self, X: FloatArray, constraints: Constraints) -> Constraints:
+        """The statements to keep to, consistent; sets what is thought of the others."""
+        self.doubt_ = np.zeros(len(constraints))
+        if self.flip_rate == 0:
+            self.flip_rate_, used = 0.0, self._consistent(constraints)
+            self.dropped_, self.turned_ = used.dropped, Constraints(n_samples=len(X))
+            return used
+        if self.n_clusters is None:
+            raise ValueError(
+                f"flip_rate={self.flip_rate!r} judges statements by clusters and needs n_clusters; "
+                "got n_clusters=None. Give a number (`cut` gives other numbers later), or "
+                "flip_rate=0."
+            )
+        relative = np.flatnonzero(constraints.kinds == "relative")
+        rows, start = self._rows(X, int(self.n_clusters), len(relative))
+        verdict = judge(
+            constraints.relative,
+            constraints.relative_weight,
+            rows,
+            start,
+            int(self.n_clusters),
+            self.flip_rate,
+        )
+        self.flip_rate_, self.doubt_[relative] = verdict.flip_rate, verdict.doubt
+        self._consistent(_without_triplets(constraints))  # these are not doubted
+        gone = np.zeros(len(constraints), dtype=bool)
+        gone[relative] = too_doubtful(verdict)
+        numbers, rows_turned = turned(constraints.relative, verdict)
+        self.turned_ = Constraints(
+            relative=rows_turned,
+            relative_weight=constraints.relative_weight[numbers],
+            n_samples=len(X),
+        )
+        kept = constraints[np.flatnonzero(~gone)].repaired()
+        used = (kept + self.turned_).repaired()
+        not_kept = _without(used.dropped, self.turned_.relative)
+        self.dropped_ = constraints[np.flatnonzero(gone)] + kept.dropped + not_kept
+        self.turned_ = _without(self.turned_, used.dropped.relative)
+        return used
+
+    def _rows(
+        self, X: FloatArray, n_clusters: int, n_relative: int
+    ) -> tuple[Rows, npt.NDArray[np.int32]]:
+        """What the rows say about clusters, and clusters of the rows alone to begin with."""
+        if not n_relative or len(X) < 2:
+            return np.zeros_like, np.zeros(len(X), dtype=np.int32)
+        nothing = Constraints(n_samples=len(X))
+        if self.metric == "euclidean":
+            tree = constrained_linkage(X, None, nothing, linkage="ward")
+            rows = rows_by_density(X)
+        else:
+            tree = self._link(X, nothing, _silent)
+            rows = rows_by_neighbors(X, self.metric)
+        return rows, cut_hierarchy(tree, nothing, n_clusters, self._distances)
 
     def _consistent(self, constraints: Constraints) -> Constraints:
         if self.on_conflict == "repair":
@@ -276,9 +391,41 @@ class ReCon(ClusterMixin, BaseEstimator):
                 f"Must-links leave {n_groups} groups, too few for n_clusters={n_clusters}. Ask for "
                 "fewer clusters or drop must-links."
             )
+        labels = self._cut_of(self._tree, self.constraints_, n_clusters)
+        as_they_are = self.cut_by == "constraints" and self.min_branch_size == "auto"
+        if not as_they_are or not are_few(self.constraints_, len(labels)):
+            return labels
+        plain, told = self._compared()
+        without = self._cut_of(plain, _without_triplets(self.constraints_), n_clusters)
+        gained = [
+            shown(self._cut_of(tree, known, n_clusters), asked.relative, asked.relative_weight)
+            for tree, known, asked in told
+        ]
+        triplets, weight = self.constraints_.relative, self.constraints_.relative_weight
+        if gained and is_better(sum(gained), shown(without, triplets, weight), weight):
+            return labels
+        kept = mended(self._tree, without, n_clusters, statements_of(self.constraints_))
+        return labels if kept is None else kept
+
+    def _compared(self) -> Compared:
+        """The hierarchy without triplets, and those told a part of them; made when first asked."""
+        if self._others is None:
+            pairwise = _without_triplets(self.constraints_)
+            self._others = (
+                self._link(self._X, pairwise, _silent),
+                [
+                    (self._link(self._X, known, _silent), known, asked)
+                    for known, asked in folds(self.constraints_)
+                ],
+            )
+        return self._others
+
+    def _cut_of(
+        self, tree: Dendrogram, constraints: Constraints, n_clusters: int
+    ) -> npt.NDArray[np.int32]:
         return cut_hierarchy(
-            self._tree,
-            self.constraints_,
+            tree,
+            constraints,
             n_clusters,
             self._distances,
             by=self.cut_by,
@@ -307,6 +454,26 @@ class ReCon(ClusterMixin, BaseEstimator):
         tags = super().__sklearn_tags__()
         tags.input_tags.pairwise = self.metric == "precomputed"
         return tags
+
+
+def _without_triplets(constraints: Constraints) -> Constraints:
+    return constraints[np.flatnonzero(constraints.kinds != "relative")]
+
+
+def _without(constraints: Constraints, triplets: IntArray) -> Constraints:
+    """All statements but some triplets."""
+    relative = constraints.relative
+    _, number = np.unique(np.concatenate([triplets, relative]), axis=0, return_inverse=True)
+    number = number.ravel()
+    keep = np.ones(len(constraints), dtype=bool)
+    keep[constraints.kinds == "relative"] = ~np.isin(
+        number[len(triplets) :], number[: len(triplets)]
+    )
+    return constraints[np.flatnonzero(keep)]
+
+
+def _silent(merge: Any, n_more: int) -> None:
+    """Show nothing."""
 
 
 def check_distances(D: FloatArray) -> None:
