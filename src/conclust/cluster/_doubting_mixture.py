@@ -16,7 +16,7 @@ from conclust.cluster._mixture import Mixture, log_joint, normalize
 # a single wrong statement would be impossible, above .4 statements say hardly anything.
 PRIOR_WRONG, PRIOR_SAID = 1.0, 10.0
 LOWEST_RATE, HIGHEST_RATE = 0.005, 0.4
-FIRST_RATE = 0.1
+FIRST_RATE = 0.03
 # Rows' worth of the features' variances in a shared covariance, per feature; and, where clusters
 # have covariances of their own, of those in the shared one and of the shared one in each.
 SHRINK_SHARED = 1.0

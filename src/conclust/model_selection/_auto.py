@@ -136,7 +136,8 @@ class AutoCluster(ClusterMixin, BaseEstimator):
     flip_rate_ : (float, float)
         Estimated share of must-links and of cannot-links that are wrong; NaN without such.
     doubt_ : ndarray of shape (len(constraints),)
-        Probability that each statement is wrong; for relative ones whether the result breaks it.
+        Probability that each statement is wrong; for relative ones beside pairs, whether the
+        result breaks it.
     history_ : list of Tried
         All that was tried; see :attr:`candidates_`.
     n_iter_ : int
@@ -308,7 +309,7 @@ class AutoCluster(ClusterMixin, BaseEstimator):
             "k-means on weighted features": make_pipeline(RelativeMetric(), plain),
         }
         if not sp.issparse(X) and X.shape[0] <= MAX_ROWS_TREE:
-            methods["a tree (ReCon)"] = ReCon(k, on_conflict="repair")
+            methods["a tree (ReCon)"] = ReCon(k, flip_rate="auto")
         splits = folds(constraints, seed, N_FOLDS)
         scores = {}
         for name, model in methods.items():
@@ -322,10 +323,11 @@ class AutoCluster(ClusterMixin, BaseEstimator):
         # The last of equals: what listens most to the statements.
         good = [name for name, score in known.items() if score >= max(known.values()) - AS_GOOD]
         best = (good or list(methods))[-1]
-        self._set_model(fit_told(methods[best], X, constraints), X)
+        fitted = fit_told(methods[best], X, constraints)
+        self._set_model(fitted, X)
         self.history_ = [t._replace(weight=float(t.candidate == best)) for t in self.history_]
         self.method_ = best
-        self.doubt_[:] = ~constraints.satisfied(self.labels_)
+        self.doubt_[:] = getattr(fitted, "doubt_", ~constraints.satisfied(self.labels_))
         shares = ", ".join(f"{name} {score:.0%}" for name, score in known.items())
         self.reasons_.append(
             f"There are relative statements only ({len(constraints)}). "
