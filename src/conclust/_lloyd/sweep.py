@@ -354,6 +354,15 @@ class NearestCenters:
         self._in_threads(part, self._rows)
         return distances
 
+    def sums(self, rows: np.ndarray, part: np.ndarray, n_parts: int) -> np.ndarray:
+        """Weighted sums of some rows by part, (n_parts, n_features) in double precision."""
+        weight = self.weight[rows] if len(self.weight) else np.ones(len(rows))
+        members = sp.csr_array(
+            (weight.astype(np.float64), (part, np.arange(len(rows)))), (n_parts, len(rows))
+        )
+        sums = members @ self.X[rows]
+        return sums.toarray() if sp.issparse(sums) else sums
+
     def row(self, i: int) -> np.ndarray:
         """One row as a dense array, (n_features,); not to be written to."""
         return self.X[[i]].toarray()[0] if sp.issparse(self.X) else self.X[i]

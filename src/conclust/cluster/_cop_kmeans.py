@@ -12,6 +12,8 @@ from conclust._arrays import Matrix
 from conclust._declare import PAIRS, Named, Takes
 from conclust._kernels.place_hard import sum_costs
 from conclust._lloyd.best import best_of_starts, n_starts, warn_if_degenerate
+from conclust._lloyd.exact_moves import NO_GROUPS, ExactMoves, Parts, Statements, parts_of
+from conclust._pairs import Graph
 from conclust._lloyd.rows import open_rows
 from conclust._lloyd.start import centered, init_centers
 from conclust._placement.hard import Outcome, Placement, place
@@ -59,6 +61,17 @@ class Run(NamedTuple):
     placement: Placement
 
 
+def hard_parts(units, weight):
+    rows, unit, graph = units
+    links = Graph(graph.indptr, graph.indices, np.zeros(len(graph.indices), np.int64))
+    statements = Statements(rows, unit, links, np.full(1, -1, np.int8), np.full(1, np.inf))
+    return parts_of(statements, NO_GROUPS, weight)
+
+
+def _first(unit):
+    return np.unique(unit, return_index=True)[1]
+
+
 def cop_kmeans(
     X: Matrix,
     units: Units,
@@ -69,6 +82,8 @@ def cop_kmeans(
     tol: float = 0.0,
     relax: bool = False,
     time_limit: float = 10.0,
+    parts: Parts | None = None,
+    labels_init: np.ndarray | None = None,
     on_round: Callable[[Round], object] | None = None,
 ) -> Run:
     """Alternate placing units (every cannot-link kept) and moving centres, from one start.
@@ -103,8 +118,8 @@ def cop_kmeans(
     rows, unit, graph = units
     n_clusters = len(centers_init)
     weight_of_rows = np.empty(0) if sample_weight is None else sample_weight[rows]
-    labels_of_units: np.ndarray | None = None
-    moving = True
+    labels_of_units = None if labels_init is None else labels_init[rows[_first(unit)]]
+    moving = labels_init is None
     with open_rows(
         X, n_clusters, sample_weight=sample_weight, linked=rows, all_distances=True
     ) as near:
@@ -128,6 +143,8 @@ def cop_kmeans(
             moving = n_changed > STILL * X.shape[0]
             return n_changed, free.inertia + linked.inertia, placement
 
+        if parts is not None:
+            moves = ExactMoves(near, parts, X.shape[1])
         centers = centers_init
         rounds = Rounds(Round, on_round)
         converged = False
@@ -135,10 +152,13 @@ def cop_kmeans(
             n_changed, inertia, placement = assign(centers)
             if placement.outcome in (Outcome.INFEASIBLE, Outcome.UNKNOWN):
                 break
-            previous, centers = centers, near.means(centers)
+            previous, centers = centers, near.means(centers, refill=parts is None)
             shift = float(((centers - previous) ** 2).sum())
             rounds.note(inertia, n_changed, len(placement.broken), shift, placement.rung)
             converged = n_changed == 0 or shift <= tol
+            if converged and parts is not None:
+                centers, n_passes = moves(centers, labels_of_units)
+                converged = n_passes == 0
             if converged:
                 break
         if rounds.history and rounds.history[-1].n_changed:
