@@ -119,6 +119,16 @@ class ExactMoves:
         self._blocks = [slice(at, at + step) for at in range(0, len(parts.mass), step)]
         self._means = self._gather(self._blocks[0]) if len(self._blocks) == 1 else None
 
+    def means(self, centers: np.ndarray) -> np.ndarray:
+        """Means of the rows' labels; a cluster that has no rows stays where it is in `centers`."""
+        parts, n_clusters = self._parts, len(centers)
+        own = self._rows.labels
+        masses = np.bincount(own, parts.weight, n_clusters)
+        sums = self._rows.sums(None, own, n_clusters)
+        with np.errstate(invalid="ignore", divide="ignore"):
+            means = sums / masses[:, np.newaxis]
+        return np.where(masses[:, np.newaxis] > 0, means, centers).astype(centers.dtype)
+
     def __call__(
         self, centers: np.ndarray, labels: npt.NDArray[np.int32]
     ) -> tuple[np.ndarray, int]:
