@@ -48,7 +48,7 @@ def move_parts(
     n_clusters = len(masses)
     bill = np.empty(n_clusters, np.float64)
     n_moves = 0
-    for n_passed in range(max(max_passes, 1)):
+    for _ in range(max(max_passes, 1)):
         n_before = n_moves
         for part in order:
             vertices = members[starts[part] : starts[part + 1]]

@@ -2,8 +2,8 @@
 
 import warnings
 from collections.abc import Callable
-from numbers import Integral, Real
 from functools import cached_property, partial
+from numbers import Integral, Real
 from typing import Any, ClassVar, NamedTuple, Self
 
 import numpy as np
@@ -13,11 +13,11 @@ from conclust._arrays import Matrix
 from conclust._declare import PAIRS, Named, Takes
 from conclust._kernels.place_hard import sum_costs
 from conclust._lloyd.best import n_starts, warn_if_degenerate
-from conclust._lloyd.improve import Improver, best_improved, swapped
 from conclust._lloyd.exact_moves import NO_GROUPS, ExactMoves, Statements, parts_of
-from conclust._pairs import Graph
+from conclust._lloyd.improve import Improver, best_improved, swapped
 from conclust._lloyd.rows import open_rows
 from conclust._lloyd.start import centered, init_centers
+from conclust._pairs import Graph
 from conclust._placement.hard import Outcome, Placement, place
 from conclust._placement.units import STILL, Units, hard_units, raise_infeasible, units_of
 from conclust._progress import Rounds
