@@ -461,9 +461,11 @@ class PCKMeans(CentersMixin):
         X, mean = centered(X)
 
         def centers(links: Links, generator: np.random.RandomState, number: int) -> np.ndarray:
-            return start_centers(
-                X, links, self.n_clusters, self.init, weight, generator, number, mean
-            )
+            init = self.init
+            # Wrong must-links make poor seeds, and two rows are few to be one.
+            if isinstance(init, str) and init == "neighborhoods" and number % 2:
+                init = "k-means++"
+            return start_centers(X, links, self.n_clusters, init, weight, generator, number, mean)
 
         def best_run(
             known: Constraints, price: float, n_init: int, seed: int, *, improve: bool = False
