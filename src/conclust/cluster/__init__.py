@@ -21,6 +21,7 @@ from conclust.cluster._kernel_kmeans import SemiSupervisedKernelKMeans
 from conclust.cluster._mpckmeans import MPCKMeans
 from conclust.cluster._pckmeans import PCKMeans, pckmeans
 from conclust.cluster._penalty import MULTIPLES, price_by_regret
+from conclust.cluster._smooth import smooth_over_neighbors
 from conclust.cluster._spectral_learning import SpectralLearning
 
 __all__ = [
@@ -41,4 +42,5 @@ __all__ = [
     "log_joint",
     "pckmeans",
     "price_by_regret",
+    "smooth_over_neighbors",
 ]
