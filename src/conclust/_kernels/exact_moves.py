@@ -12,7 +12,7 @@ infinity forbids.
 
 import numpy as np
 
-from conclust._kernels._jit import inlined, jit
+from conclust._kernels._jit import helper, inlined, jit
 
 # Mass left behind by rounding, as a share of the mass that went.
 NOTHING = 1e-9
@@ -43,7 +43,7 @@ def move_parts(
     masses           (k,)          float64   inout   of the clusters
 
     A part whose vertices lie in several clusters stays, and so does one that breaks what must not
-    be broken, or that weighs nothing. Returns how many moves were made.
+    be broken. Returns how many moves were made.
     """
     n_clusters = len(masses)
     bill = np.empty(n_clusters, np.float64)
@@ -54,8 +54,6 @@ def move_parts(
             vertices = members[starts[part] : starts[part + 1]]
             old = labels[vertices[0]]
             regret[part] = np.inf
-            if mass[part] <= 0.0:
-                continue
             _fill_bill(means[part], mass[part], old, columns, masses, bill)
             if not _add_prices(vertices, old, indptr, neighbor, link, sign, price, labels, bill):
                 continue
@@ -71,12 +69,8 @@ def move_parts(
             n_moves += 1
             for vertex in vertices:
                 labels[vertex] = new
-            left = masses[old] - mass[part]
-            masses[new] += mass[part]
-            for f in range(len(columns)):
-                columns[f, old] -= mass[part] / left * (means[part, f] - columns[f, old])
-                columns[f, new] += mass[part] / masses[new] * (means[part, f] - columns[f, new])
-            masses[old] = left
+            _shift(means[part], -mass[part], old, columns, masses)
+            _shift(means[part], mass[part], new, columns, masses)
         if n_moves == n_before:
             break
     return n_moves
@@ -91,10 +85,24 @@ def _fill_bill(mean, mass, old, columns, masses, bill):
         for c in range(len(bill)):
             bill[c] += (value - columns[f, c]) ** 2
     for c in range(len(bill)):
-        if c != old:
-            bill[c] *= mass * masses[c] / (masses[c] + mass)
-    left = masses[old] - mass
-    bill[old] = bill[old] * mass * masses[old] / left if left > NOTHING * mass else 0.0
+        around = masses[c] - mass if c == old else masses[c]  # the mass of the others
+        if mass > 0.0 and around > NOTHING * mass:
+            share = around / (around + mass)
+            bill[c] *= mass / share if c == old else mass * share
+        else:
+            bill[c] = 0.0
+
+
+@helper
+def _shift(mean, mass, cluster, columns, masses):
+    """Add a part to a cluster, or take it away where `mass` is negative."""
+    total = masses[cluster] + mass
+    if total > NOTHING * abs(mass):
+        for f in range(len(mean)):
+            columns[f, cluster] += mass / total * (mean[f] - columns[f, cluster])
+        masses[cluster] = total
+    else:
+        masses[cluster] = 0.0
 
 
 @inlined

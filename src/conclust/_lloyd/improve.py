@@ -130,7 +130,7 @@ def swapped(
     drawn = np.minimum(drawn, len(shares) - 1)
     places = np.array([rows.row(i) for i in drawn.tolist()])
     total = np.zeros((n_clusters, N_PLACES))
-    for start, stop, squared in rows.blocks(np.vstack([centers, places])):
+    for start, stop, squared in rows.squared_distances(np.vstack([centers, places])):
         own = rows.labels[start:stop]
         each = np.arange(len(own))
         to_centers, to_places = squared[:, :n_clusters], squared[:, n_clusters:]

@@ -365,7 +365,7 @@ class NearestCenters:
         sums = members @ X
         return sums.toarray() if sp.issparse(sums) else sums
 
-    def blocks(self, points: np.ndarray) -> Iterator[tuple[int, int, np.ndarray]]:
+    def squared_distances(self, points: np.ndarray) -> Iterator[tuple[int, int, np.ndarray]]:
         """Squared distances to some points, block by block of rows: ``start, stop, distances``."""
         columns, norms = np.ascontiguousarray(-2 * points.T), _squared_norms(points)
         for start, stop in _chunks(0, self.X.shape[0]):

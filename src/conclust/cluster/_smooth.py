@@ -1,4 +1,4 @@
-"""Rows moved towards their nearest neighbours: what is said of one row then reaches those near it."""
+"""Rows moved towards their neighbours: what is said of one then reaches those near it."""
 
 from typing import Any
 
