@@ -130,7 +130,7 @@ class ExactMoves:
         return np.where(masses[:, np.newaxis] > 0, means, centers).astype(centers.dtype)
 
     def __call__(
-        self, centers: np.ndarray, labels: npt.NDArray[np.int32]
+        self, centers: np.ndarray, labels: npt.NDArray[np.integer]
     ) -> tuple[np.ndarray, int]:
         """Move until nothing wants to.
 
@@ -150,7 +150,7 @@ class ExactMoves:
         parts, own, n_vertices = self._parts, self._rows.labels, len(labels)
         every = np.concatenate([labels, own], dtype=np.int32)
         columns = np.array(centers.T, dtype=np.float64, order="C")
-        masses = np.bincount(own, parts.weight, len(centers))
+        masses = np.bincount(own, parts.weight, len(centers)).astype(np.float64)
         least = 1e3 * float(np.finfo(centers.dtype).eps)
         n_moves, last = 0, -1
         while n_moves > last:

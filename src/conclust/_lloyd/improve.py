@@ -12,7 +12,7 @@ from conclust._lloyd.rows import Rows
 N_IMPROVED = 3
 # Iterations spent on what follows the starts, as a share of theirs; a look for a swap and the
 # single moves that end a run count as some.
-SHARE = 0.5
+SHARE = 0.4
 LOOK = 2
 # Rows that are looked at as places for a centre.
 N_PLACES = 10
@@ -74,12 +74,14 @@ def best_improved(
     if improver is None or not best.converged:
         return best
     left = SHARE * sum(len(run.history) for run in runs)
-    for run in _distinct(runs, key)[:N_IMPROVED]:
+    distinct = _distinct(runs, key)
+    for run in distinct[:N_IMPROVED]:
         further = improver.improve(run)
         left -= len(further.history) - len(run.history) + LOOK
         if is_better(key(further), key(best)):
             best = further
-    while left > 0:
+    # Starts that all end alike have found what there is to find.
+    while left > 0 and len(distinct) > 1:
         run = improver.restart(best)
         left -= len(run.history) + 2 * LOOK
         if is_better(key(run), key(best)):
@@ -145,7 +147,7 @@ def swapped(
         total += kept.sum(axis=0)
         for cluster in range(n_clusters):
             total[cluster] += lost[own == cluster].sum(axis=0)
-    cluster, place = np.unravel_index(int(total.argmin()), total.shape)
+    moved, place = divmod(int(total.argmin()), N_PLACES)
     centers = centers.copy()
-    centers[cluster] = places[place]
+    centers[moved] = places[place]
     return centers

@@ -202,7 +202,8 @@ class HardLloyd:
         self, centers: np.ndarray, rounds: Rounds, max_iter: int, tol: float, exact: bool
     ) -> Run:
         near, graph = self.near, self.units.graph
-        converged, placement = False, None
+        placement: Placement
+        converged = False
         for _ in range(max_iter):
             n_changed, inertia, placement = self._assign(centers)
             if placement.outcome in (Outcome.INFEASIBLE, Outcome.UNKNOWN):
@@ -279,7 +280,7 @@ class COPKMeans(CentersMixin):
     init : {"k-means++", "random"}, array-like or callable, default="k-means++"
         As in scikit-learn's :class:`~sklearn.cluster.KMeans`.
     n_init : int, default=10
-        Starts; the one with the lowest inertia is kept.
+        Starts; the ones with the lowest inertia are gone on from, see Notes.
     max_iter : int, default=300
     tol : float, default=1e-4
         Stop when the centres move less than this, relative to the variance of X.
@@ -303,7 +304,7 @@ class COPKMeans(CentersMixin):
     converged_ : bool
         False when `max_iter` was reached.
     history_ : list of Round
-        Of the start that was kept.
+        Of the start that was kept, what went on from it included. The inertia never rises.
     report_ : ConstraintReport
         Which statements the labels keep: all, unless ``on_infeasible="relax"`` had to break some.
     n_features_in_, feature_names_in_
@@ -319,6 +320,10 @@ class COPKMeans(CentersMixin):
     Finding the cheapest assignment is NP-hard with cannot-links and three or more clusters; with
     two clusters, and for cannot-links that form trees, the assignment found is optimal. Memory:
     the distances of constrained rows to all centres, 8 · n_clusters bytes for each such row.
+
+    From the best starts single rows and units go on moving, the means with them (Hartigan's moves),
+    and centres are put elsewhere, for at most half the time of the starts. Without statements none
+    of this is done: the answer is that of scikit-learn's :class:`~sklearn.cluster.KMeans`.
 
     Clean statements only: one wrong must-link can join two clusters. With doubtful ones use
     `PCKMeans`, or look at :meth:`conclust.Constraints.repaired` first.

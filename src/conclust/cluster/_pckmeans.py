@@ -287,12 +287,13 @@ class PCKMeans(CentersMixin):
             (n_clusters, n_features), default="neighborhoods"
         Where centres start. "neighborhoods": the means of must-link components, far from each
         other; where these are fewer than `n_clusters`, the rest are drawn as by k-means++, so
-        without must-links it is k-means++. A callable receives ``(X, n_clusters,
+        without must-links it is k-means++. Every second start is k-means++ throughout, for wrong
+        must-links make poor seeds. A callable receives ``(X, n_clusters,
         random_state=...)``, with a dense X moved to its mean.
 
     n_init : int, default=10
-        Number of starts; the one with the lowest objective is kept. An array as `init` is started
-        from once.
+        Number of starts; the ones with the lowest objective are gone on from, see Notes. An array
+        as `init` is started from once.
 
     max_iter : int, default=300
         Iterations of one start at most.
@@ -324,7 +325,7 @@ class PCKMeans(CentersMixin):
         The price of a broken statement of weight 1; 0 for "auto" when there are no statements.
 
     n_iter_ : int
-        Iterations of the start that was kept.
+        Iterations of the start that was kept, what went on from it included.
 
     converged_ : bool
         False when that start was cut off by `max_iter`.
@@ -360,7 +361,9 @@ class PCKMeans(CentersMixin):
     row once: rows are visited until none wants to move; then must-link components move as one, and
     so do chains of rows in which each answers to the move before. Only what lowers the objective
     is kept, so it falls with every iteration, and a start ends in a labelling that no such move
-    betters. Without statements this is scikit-learn's :class:`~sklearn.cluster.KMeans`.
+    betters. From the best starts single rows and must-link components go on moving, the means with
+    them (Hartigan's moves), and centres are put elsewhere, for at most half the time of the starts.
+    Without statements none of this is done: it is scikit-learn's :class:`~sklearn.cluster.KMeans`.
 
     An iteration costs one of k-means and, for a statement, O(n_clusters) a few times. Memory grows
     by a table of squared distances, samples named in statements × `n_clusters`, and by some
