@@ -12,7 +12,7 @@ from conclust._lloyd.rows import Rows
 N_IMPROVED = 3
 # Iterations spent on what follows the starts, as a share of theirs; a look for a swap and the
 # single moves that end a run count as some.
-SHARE = 0.6
+SHARE = 0.5
 LOOK = 2
 # Rows that are looked at as places for a centre.
 N_PLACES = 10
