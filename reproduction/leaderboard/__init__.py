@@ -361,7 +361,8 @@ large gaps are significant. A hard method without an answer counts as NMI 0: `CO
 `Generalized` and `Mixture` raise when wrong statements contradict each other. Some defaults (the
 prices of `PCKMeans`, `Trust`, `SSKK`, the affinity of `SpectralLearn`) were chosen by looking at
 some of these sets, and the weights of `Auto` on one draw of all. The sets are not independent:
-`segmentation_210` is a part of `segmentation_2310`, and `digits389` and `pendigits3689` share their digits.
+`segmentation_210` is a part of `segmentation_2310`, and `digits389` and `pendigits3689`
+share their digits.
 """
 
 PROTOCOL = Protocol(

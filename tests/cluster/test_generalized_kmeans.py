@@ -130,7 +130,9 @@ def test_without_sizes_and_shapes_it_is_cop_kmeans(update, n_constraints):
     assert ours.objective_ == pytest.approx(plain.inertia_)
     drawn = GeneralizedKMeans(**settings, size_weight=0, covariance="identity")
     if update == "batch":
-        assert drawn.fit(X, constraints=known).objective_ == pytest.approx(plain.inertia_)
+        # Its starts are those of COPKMeans, which goes on from them by single moves.
+        reached = drawn.fit(X, constraints=known).objective_
+        assert plain.inertia_ * (1 - 1e-9) <= reached <= plain.inertia_ * 1.01
     np.testing.assert_array_equal(ours.predict(X), plain.predict(X))
 
 

@@ -14,6 +14,7 @@ from conclust._lloyd.sweep import Assigned, NearestCenters
 from conclust._placement.links import link_rows
 from conclust._placement.units import units_of
 from conclust.cluster import constrained_kmeans, cop_kmeans, pckmeans
+from conclust.cluster._cop_kmeans import HardLloyd
 
 X, y = load_iris(return_X_y=True)
 X = centered(X).X
@@ -94,6 +95,19 @@ class OpenBlocks:
 
     def distances_to_own(self, centers):
         return ((np.concatenate(self.blocks) - centers[self.labels]) ** 2).sum(axis=1)
+
+    def sums(self, rows, part, n_parts):
+        rows = np.arange(len(self.weight)) if rows is None else rows
+        sums = np.zeros((n_parts, self.blocks[0].shape[1]))
+        for i, p in zip(rows, part, strict=True):
+            sums[p] += self.weight[i] * self.row(i)
+        return sums
+
+    def squared_distances(self, points):
+        start = 0
+        for block in self.blocks:
+            yield start, start + len(block), euclidean_distances(block, points, squared=True)
+            start += len(block)
 
     def row(self, i):
         first, second = self.blocks
@@ -182,3 +196,34 @@ def test_moving_a_row_changes_labels_and_means(kind, weight):
         assert_allclose(rows.row(100), X[100])
         own = ((X - centers[rows.labels]) ** 2).sum(axis=1)
         assert_allclose(rows.distances_to_own(centers), own, atol=1e-9)
+
+
+@pytest.mark.parametrize("weight", [None, WEIGHT], ids=["", "weighted"])
+def test_going_on_runs_on_any_rows(weight):
+    # Single moves and swaps after the starts, by the verbs alone.
+    units = units_of(KNOWN.on(len(X)).closure())
+    answers = []
+    for rows in (TwoBlocks(X, 70), X):
+        with HardLloyd(rows, units, 5, sample_weight=weight) as loop:
+            how = {"max_iter": 50, "tol": 0.0}
+            improve, restart = loop.improver(np.random.RandomState(0), **how)
+            first = loop.run(X[[0, 1, 2, 60, 120]], **how)
+            second = improve(first)
+            answers.append((first, second, restart(second)))
+    for blocks, whole in zip(*answers, strict=True):
+        assert_array_equal(blocks.labels, whole.labels)
+        assert blocks.inertia == pytest.approx(whole.inertia)
+    assert answers[0][1].inertia < answers[0][0].inertia
+
+
+@pytest.mark.parametrize("weight", [None, WEIGHT], ids=["", "weighted"])
+@pytest.mark.parametrize("kind", [np.asarray, sp.csr_matrix], ids=["dense", "sparse"])
+def test_sums_and_squared_distances(kind, weight):
+    w = np.ones(len(X)) if weight is None else weight
+    chosen, part = np.array([3, 9, 40]), np.array([1, 0, 1])
+    with open_rows(kind(X), 3, sample_weight=weight) as rows:
+        expected = [w[9] * X[9], w[3] * X[3] + w[40] * X[40]]
+        assert_allclose(rows.sums(chosen, part, 2), expected)
+        assert_allclose(rows.sums(None, y, 3)[1], w[y == 1] @ X[y == 1])
+        found = np.concatenate([squared for *_, squared in rows.squared_distances(X[:4])])
+        assert_allclose(found, ((X[:, None] - X[:4]) ** 2).sum(axis=2), atol=1e-12)

@@ -354,6 +354,27 @@ class NearestCenters:
         self._in_threads(part, self._rows)
         return distances
 
+    def sums(self, rows: np.ndarray | None, part: np.ndarray, n_parts: int) -> np.ndarray:
+        """Weighted sums of some rows (None: of all) by part, (n_parts, n_features) float64."""
+        X = self.X if rows is None else self.X[rows]
+        if not len(self.weight):
+            weight = np.ones(X.shape[0])
+        else:
+            weight = (self.weight if rows is None else self.weight[rows]).astype(np.float64)
+        members = sp.csr_array((weight, (part, np.arange(len(part)))), (n_parts, len(part)))
+        sums = members @ X
+        return sums.toarray() if sp.issparse(sums) else sums
+
+    def squared_distances(self, points: np.ndarray) -> Iterator[tuple[int, int, np.ndarray]]:
+        """Squared distances to some points, block by block of rows: ``start, stop, distances``."""
+        columns, norms = np.ascontiguousarray(-2 * points.T), _squared_norms(points)
+        for start, stop in _chunks(0, self.X.shape[0]):
+            block = self.X[start:stop]
+            distances = block @ columns
+            distances += norms
+            distances += _squared_norms(block)[:, np.newaxis]
+            yield start, stop, np.maximum(distances, 0, out=distances)
+
     def row(self, i: int) -> np.ndarray:
         """One row as a dense array, (n_features,); not to be written to."""
         return self.X[[i]].toarray()[0] if sp.issparse(self.X) else self.X[i]

@@ -25,6 +25,7 @@ from conclust.cluster._mixture import Mixture, log_joint, normalize
 from conclust.cluster._mpckmeans import MPCKMeans
 from conclust.cluster._pckmeans import PCKMeans, pckmeans
 from conclust.cluster._penalty import MULTIPLES, price_by_regret
+from conclust.cluster._smooth import smooth_over_neighbors
 from conclust.cluster._spectral_learning import SpectralLearning
 
 __all__ = [
@@ -50,5 +51,6 @@ __all__ = [
     "normalize",
     "pckmeans",
     "price_by_regret",
+    "smooth_over_neighbors",
     "softened",
 ]

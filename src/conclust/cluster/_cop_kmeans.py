@@ -2,8 +2,9 @@
 
 import warnings
 from collections.abc import Callable
+from functools import cached_property, partial
 from numbers import Integral, Real
-from typing import Any, ClassVar, NamedTuple
+from typing import Any, ClassVar, NamedTuple, Self
 
 import numpy as np
 from sklearn.utils import check_random_state
@@ -11,9 +12,12 @@ from sklearn.utils import check_random_state
 from conclust._arrays import Matrix
 from conclust._declare import PAIRS, Named, Takes
 from conclust._kernels.place_hard import sum_costs
-from conclust._lloyd.best import best_of_starts, n_starts, warn_if_degenerate
+from conclust._lloyd.best import n_starts, warn_if_degenerate
+from conclust._lloyd.exact_moves import NO_GROUPS, ExactMoves, Statements, parts_of
+from conclust._lloyd.improve import Improver, best_improved, swapped
 from conclust._lloyd.rows import open_rows
 from conclust._lloyd.start import centered, init_centers
+from conclust._pairs import Graph
 from conclust._placement.hard import Outcome, Placement, place
 from conclust._placement.units import STILL, Units, hard_units, raise_infeasible, units_of
 from conclust._progress import Rounds
@@ -100,49 +104,122 @@ def cop_kmeans(
     The objective Σ_i w_i ‖x_i − c_{l(i)}‖² never rises: each placement costs no more than the
     last one under the same centres, and means are optimal for their rows.
     """
-    rows, unit, graph = units
     n_clusters = len(centers_init)
-    weight_of_rows = np.empty(0) if sample_weight is None else sample_weight[rows]
-    labels_of_units: np.ndarray | None = None
-    moving = True
-    with open_rows(
-        X, n_clusters, sample_weight=sample_weight, linked=rows, all_distances=True
-    ) as near:
+    with HardLloyd(
+        X, units, n_clusters, sample_weight=sample_weight, relax=relax, time_limit=time_limit
+    ) as loop:
+        return loop.run(centers_init, max_iter=max_iter, tol=tol, on_round=on_round)
 
-        def assign(centers: np.ndarray) -> tuple[int, float, Placement]:
-            nonlocal labels_of_units, moving
-            free = near.sweep(centers)
-            cost = np.zeros((graph.n_units, n_clusters))
-            sum_costs(near.distances, unit, weight_of_rows, cost)
-            placement = place(
-                cost,
-                graph,
-                previous=labels_of_units,
-                fresh=moving,
-                relax=relax,
-                time_limit=time_limit,
-            )
-            labels_of_units = placement.labels
-            linked = near.add(placement.labels[unit].astype(np.int32), centers)
-            n_changed = free.n_changed + linked.n_changed
-            moving = n_changed > STILL * X.shape[0]
-            return n_changed, free.inertia + linked.inertia, placement
 
-        centers = centers_init
-        rounds = Rounds(Round, on_round)
+class HardLloyd:
+    """The loop of `cop_kmeans`, from several starts over the same rows; a context manager.
+
+    Parameters
+    ----------
+    X, units, sample_weight, relax, time_limit
+        As in `cop_kmeans`.
+    n_clusters : int
+    """
+
+    def __init__(
+        self,
+        X: Matrix,
+        units: Units,
+        n_clusters: int,
+        *,
+        sample_weight: np.ndarray | None = None,
+        relax: bool = False,
+        time_limit: float = 10.0,
+    ):
+        self.units, self.n_clusters = units, n_clusters
+        self.relax, self.time_limit = relax, time_limit
+        self.n_features = X.shape[1]
+        self.weight = np.ones(X.shape[0]) if sample_weight is None else sample_weight
+        self._weight = np.empty(0) if sample_weight is None else sample_weight[units.rows]
+        self.near = open_rows(
+            X, n_clusters, sample_weight=sample_weight, linked=units.rows, all_distances=True
+        )
+
+    def __enter__(self) -> Self:
+        self.near.__enter__()
+        return self
+
+    def __exit__(self, *exception: object) -> None:
+        self.near.__exit__(*exception)
+
+    def run(
+        self,
+        centers: np.ndarray,
+        *,
+        max_iter: int,
+        tol: float,
+        exact: bool = False,
+        on_round: Callable[[Round], object] | None = None,
+    ) -> Run:
+        """Iterate from given centres; `exact`: go on by single moves where that comes to rest."""
+        self.near.forget()
+        self._labels: np.ndarray | None = None
+        self._moving = True
+        return self._iterate(centers, Rounds(Round, on_round), max_iter, tol, exact)
+
+    def improve(self, run: Run, *, max_iter: int, tol: float) -> Run:
+        """Go on from a run by single moves, and by iterations where these help."""
+        near, (rows, unit, _) = self.near, self.units
+        self._labels = np.empty(len(run.placement.labels), np.int64)
+        self._labels[unit] = run.labels[rows]
+        self._moving = False
+        near.labels = run.labels.copy()
+        if len(run.history) >= max_iter:
+            return run
+        centers, n_moves = self._moves(self._moves.means(run.centers), self._labels)
+        if not n_moves:
+            return run
+        rounds = Rounds(Round, history=run.history)
+        return self._iterate(centers, rounds, max_iter - len(run.history), tol, True)
+
+    def improver(
+        self, random_state: np.random.RandomState, *, max_iter: int, tol: float
+    ) -> Improver[Run]:
+        """What `best_of_starts` needs to go on from runs."""
+
+        def restart(run: Run) -> Run:
+            self.near.labels = run.labels
+            centers = swapped(self.near, run.centers, self.weight, random_state)
+            return self.run(centers, max_iter=max_iter, tol=tol, exact=True)
+
+        return Improver(partial(self.improve, max_iter=max_iter, tol=tol), restart)
+
+    @cached_property
+    def _moves(self) -> ExactMoves:
+        """Single moves of units, none of which breaks a link."""
+        rows, unit, graph = self.units
+        links = Graph(graph.indptr, graph.indices, np.zeros(len(graph.indices), np.int64))
+        forbidden = np.full(1, -1, np.int8), np.full(1, np.inf)
+        parts = parts_of(Statements(rows, unit, links, *forbidden), NO_GROUPS, self.weight)
+        return ExactMoves(self.near, parts, self.n_features)
+
+    def _iterate(
+        self, centers: np.ndarray, rounds: Rounds, max_iter: int, tol: float, exact: bool
+    ) -> Run:
+        near, graph = self.near, self.units.graph
+        placement: Placement
         converged = False
         for _ in range(max_iter):
-            n_changed, inertia, placement = assign(centers)
+            n_changed, inertia, placement = self._assign(centers)
             if placement.outcome in (Outcome.INFEASIBLE, Outcome.UNKNOWN):
                 break
-            previous, centers = centers, near.means(centers)
+            # Single moves fill empty clusters by what saves most.
+            previous, centers = centers, near.means(centers, refill=not exact)
             shift = float(((centers - previous) ** 2).sum())
             rounds.note(inertia, n_changed, len(placement.broken), shift, placement.rung)
             converged = n_changed == 0 or shift <= tol
+            if converged and exact:
+                centers, n_moves = self._moves(centers, placement.labels)
+                converged = n_moves == 0
             if converged:
                 break
-        if rounds.history and rounds.history[-1].n_changed:
-            _, _, placement = assign(centers)
+        if rounds.history and not (converged and rounds.history[-1].n_changed == 0):
+            _, _, placement = self._assign(centers)
         return Run(
             near.labels,
             centers,
@@ -152,6 +229,26 @@ def cop_kmeans(
             rounds.history,
             placement,
         )
+
+    def _assign(self, centers: np.ndarray) -> tuple[int, float, Placement]:
+        """Place all rows; return rows changed, inertia and where the units went."""
+        near, (_, unit, graph) = self.near, self.units
+        free = near.sweep(centers)
+        cost = np.zeros((graph.n_units, self.n_clusters))
+        sum_costs(near.distances, unit, self._weight, cost)
+        placement = place(
+            cost,
+            graph,
+            previous=self._labels,
+            fresh=self._moving,
+            relax=self.relax,
+            time_limit=self.time_limit,
+        )
+        self._labels = placement.labels
+        linked = near.add(placement.labels[unit].astype(np.int32), centers)
+        n_changed = free.n_changed + linked.n_changed
+        self._moving = n_changed > STILL * len(near.labels)
+        return n_changed, free.inertia + linked.inertia, placement
 
 
 def _without_weak_must_links(constraints: Constraints, n_clusters: int) -> Constraints:
@@ -183,7 +280,7 @@ class COPKMeans(CentersMixin):
     init : {"k-means++", "random"}, array-like or callable, default="k-means++"
         As in scikit-learn's :class:`~sklearn.cluster.KMeans`.
     n_init : int, default=10
-        Starts; the one with the lowest inertia is kept.
+        Starts; the ones with the lowest inertia are gone on from, see Notes.
     max_iter : int, default=300
     tol : float, default=1e-4
         Stop when the centres move less than this, relative to the variance of X.
@@ -207,7 +304,7 @@ class COPKMeans(CentersMixin):
     converged_ : bool
         False when `max_iter` was reached.
     history_ : list of Round
-        Of the start that was kept.
+        Of the start that was kept, what went on from it included. The inertia never rises.
     report_ : ConstraintReport
         Which statements the labels keep: all, unless ``on_infeasible="relax"`` had to break some.
     n_features_in_, feature_names_in_
@@ -223,6 +320,10 @@ class COPKMeans(CentersMixin):
     Finding the cheapest assignment is NP-hard with cannot-links and three or more clusters; with
     two clusters, and for cannot-links that form trees, the assignment found is optimal. Memory:
     the distances of constrained rows to all centres, 8 · n_clusters bytes for each such row.
+
+    From the best starts single rows and units go on moving, the means with them (Hartigan's moves),
+    and centres are put elsewhere, for at most half the time of the starts. Without statements none
+    of this is done: the answer is that of scikit-learn's :class:`~sklearn.cluster.KMeans`.
 
     Clean statements only: one wrong must-link can join two clusters. With doubtful ones use
     `PCKMeans`, or look at :meth:`conclust.Constraints.repaired` first.
@@ -326,31 +427,34 @@ class COPKMeans(CentersMixin):
         tol = scaled_tolerance(X, self.tol)
         data = centered(X)
 
-        def start(number: int, on_round: Any) -> Run:
-            run = cop_kmeans(
-                data.X,
-                units,
-                init_centers(
-                    data.X, self.n_clusters, self.init, weight, random_state, mean=data.mean
-                ),
-                sample_weight=weight,
-                max_iter=self.max_iter,
-                tol=tol,
-                relax=relax,
-                time_limit=self.time_limit,
-                on_round=on_round,
-            )
-            if not run.history:
-                raise_infeasible(constraints, self.n_clusters, run.placement, WAY_OUT)
-            return run
+        how = {"max_iter": self.max_iter, "tol": tol}
+        with HardLloyd(
+            data.X,
+            units,
+            self.n_clusters,
+            sample_weight=weight,
+            relax=relax,
+            time_limit=self.time_limit,
+        ) as loop:
 
-        best = best_of_starts(
-            start,
-            n_starts(self.init, self.n_init),
-            lambda run: (run.violated_weight, run.inertia),
-            what=type(self).__name__,
-            verbose=self.verbose,
-        )
+            def start(number: int, on_round: Any) -> Run:
+                centers = init_centers(
+                    data.X, self.n_clusters, self.init, weight, random_state, mean=data.mean
+                )
+                run = loop.run(centers, on_round=on_round, **how)
+                if not run.history:
+                    raise_infeasible(constraints, self.n_clusters, run.placement, WAY_OUT)
+                return run
+
+            best = best_improved(
+                start,
+                n_starts(self.init, self.n_init),
+                lambda run: (run.violated_weight, run.inertia),
+                # Without statements this is scikit-learn's KMeans.
+                loop.improver(random_state, **how) if len(units.rows) else None,
+                what=type(self).__name__,
+                verbose=self.verbose,
+            )
         self.cluster_centers_ = best.centers + data.mean
         self.labels_, self.inertia_ = best.labels, best.inertia
         self.n_iter_, self.converged_ = len(best.history), best.converged

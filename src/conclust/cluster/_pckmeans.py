@@ -1,8 +1,9 @@
 """PCKMeans: k-means in which every broken statement has its price."""
 
 from collections.abc import Callable
+from functools import cached_property, partial
 from numbers import Integral, Real
-from typing import Any, ClassVar, NamedTuple
+from typing import Any, ClassVar, NamedTuple, Self
 
 import numpy as np
 import numpy.typing as npt
@@ -11,7 +12,9 @@ from sklearn.utils import check_random_state
 from conclust._arrays import Matrix
 from conclust._declare import PAIRS, Named, Takes
 from conclust._kernels.place_soft import violated_price
-from conclust._lloyd.best import best_of_starts, n_starts, warn_if_degenerate
+from conclust._lloyd.best import n_starts, warn_if_degenerate
+from conclust._lloyd.exact_moves import ExactMoves, Statements, parts_of
+from conclust._lloyd.improve import Improver, best_improved, swapped
 from conclust._lloyd.rows import open_rows
 from conclust._lloyd.start import centered, start_centers
 from conclust._lloyd.sweep import Assigned
@@ -94,74 +97,171 @@ def pckmeans(
     long as that lowers the objective, and puts the centres at the means; none of these raises the
     objective. A cluster left empty takes the row whose move saves most, links included.
     """
-    n_clusters = len(centers_init)
-    weight = np.ones(X.shape[0], X.dtype) if sample_weight is None else sample_weight
-    price = penalty * links.weight[:, np.newaxis]
-    paid = np.zeros(len(links))
-    placed = np.empty(len(links.rows), dtype=np.int32)
+    with SoftLloyd(
+        X, links, penalty, len(centers_init), sample_weight=sample_weight, n_threads=n_threads
+    ) as loop:
+        return loop.run(centers_init, max_iter=max_iter, tol=tol, on_round=on_round)
 
-    with open_rows(
-        X,
-        n_clusters,
-        sample_weight=sample_weight,
-        linked=links.rows,
-        all_distances=True,
-        n_threads=n_threads,
-    ) as rows:
 
-        def assign(centers: np.ndarray, *, is_first: bool = False) -> Assigned:
-            free = rows.sweep(centers)
-            if not len(links):
-                return free
-            if is_first:
-                placed[:] = rows.nearest
-            cost = rows.distances * weight[links.rows, np.newaxis].astype(np.float64)
-            place_rows(cost, links, price, placed)
-            linked = rows.add(placed, centers)
-            return Assigned(free.n_changed + linked.n_changed, free.inertia + linked.inertia)
+class SoftLloyd:
+    """The loop of `pckmeans`, from several starts over the same rows; a context manager.
 
-        def update(centers: np.ndarray) -> tuple[np.ndarray, int]:
-            """Return the means, and how many rows were moved to fill empty clusters."""
-            if not len(links):
-                return rows.means(centers), 0
-            mass = np.bincount(rows.labels, weights=weight, minlength=n_clusters)
-            if mass.all():
-                return rows.means(centers), 0
-            # `rows.means` would move the farthest row whatever its links say.
-            centers, n_moved = centers.copy(), 0
-            rounding = 1e3 * float(np.finfo(X.dtype).eps * rows.total_norm / weight.sum())
-            for cluster in np.flatnonzero(mass == 0).tolist():
-                own = rows.distances_to_own(centers).astype(np.float64) * weight
-                alone = np.zeros_like(own)
-                row = best_to_move(rows.labels, links, price, own, alone, cluster, rounding)
-                if row >= 0:
-                    rows.move(row, cluster)
-                    centers[cluster] = rows.row(row)
-                    n_moved += 1
-            placed[:] = rows.labels[links.rows]
-            return rows.means(centers, refill=False), n_moved
+    Parameters
+    ----------
+    X, links, penalty, sample_weight, n_threads
+        As in `pckmeans`.
+    n_clusters : int
+    """
 
-        centers = centers_init
+    def __init__(
+        self,
+        X: Matrix,
+        links: Links,
+        penalty: float,
+        n_clusters: int,
+        *,
+        sample_weight: np.ndarray | None = None,
+        n_threads: int | None = None,
+    ):
+        self.links, self.n_clusters, self.n_features = links, n_clusters, X.shape[1]
+        self.weight = np.ones(X.shape[0], X.dtype) if sample_weight is None else sample_weight
+        self.price = penalty * links.weight[:, np.newaxis]
+        self._eps = float(np.finfo(X.dtype).eps)
+        self._paid = np.zeros(len(links))
+        self._placed = np.empty(len(links.rows), dtype=np.int32)
+        self.rows = open_rows(
+            X,
+            n_clusters,
+            sample_weight=sample_weight,
+            linked=links.rows,
+            all_distances=True,
+            n_threads=n_threads,
+        )
+
+    def __enter__(self) -> Self:
+        self.rows.__enter__()
+        return self
+
+    def __exit__(self, *exception: object) -> None:
+        self.rows.__exit__(*exception)
+
+    def run(
+        self,
+        centers: np.ndarray,
+        *,
+        max_iter: int,
+        tol: float,
+        exact: bool = False,
+        on_round: Callable[[Round], object] | None = None,
+    ) -> Run:
+        """Iterate from given centres; `exact`: go on by single moves where that comes to rest."""
+        self.rows.forget()
         rounds = Rounds(Round, on_round)
+        return self._iterate(centers, rounds, max_iter, tol, exact, is_first=True)
+
+    def improve(self, run: Run, *, max_iter: int, tol: float) -> Run:
+        """Go on from a run by single moves, and by iterations where these help."""
+        if len(run.history) >= max_iter:
+            return run
+        self.rows.labels = run.labels.copy()
+        self._placed[:] = run.labels[self.links.rows]
+        centers, n_moves = self._moves(self._moves.means(run.centers), self._placed)
+        if not n_moves:
+            return run
+        rounds = Rounds(Round, history=run.history)
+        return self._iterate(centers, rounds, max_iter - len(run.history), tol, exact=True)
+
+    def improver(
+        self, random_state: np.random.RandomState, *, max_iter: int, tol: float
+    ) -> Improver[Run]:
+        """What `best_improved` needs to go on from runs."""
+
+        def restart(run: Run) -> Run:
+            self.rows.labels = run.labels
+            centers = swapped(self.rows, run.centers, self.weight, random_state)
+            return self.run(centers, max_iter=max_iter, tol=tol, exact=True)
+
+        return Improver(partial(self.improve, max_iter=max_iter, tol=tol), restart)
+
+    @cached_property
+    def _moves(self) -> ExactMoves:
+        """Single moves of must-link components and of rows."""
+        links = self.links
+        slots = np.arange(len(links.rows))
+        statements = Statements(links.rows, slots, links.graph, links.sign, self.price[:, 0])
+        parts = parts_of(statements, links.groups, self.weight)
+        return ExactMoves(self.rows, parts, self.n_features)
+
+    def _iterate(
+        self,
+        centers: np.ndarray,
+        rounds: Rounds[Round],
+        max_iter: int,
+        tol: float,
+        exact: bool,
+        *,
+        is_first: bool = False,
+    ) -> Run:
+        links, price, paid, placed = self.links, self.price, self._paid, self._placed
         unchanged = converged = False
-        for iteration in range(max_iter):
-            assigned = assign(centers, is_first=iteration == 0)
+        for _ in range(max_iter):
+            assigned = self._assign(centers, is_first=is_first)
+            is_first = False
             n_broken = violated_price(links.pairs, links.sign, price, placed, paid)
             previous = centers
-            centers, n_refilled = update(centers)
+            centers, n_refilled = self._update(centers)
             shift = float(((centers - previous) ** 2).sum())
             objective = assigned.inertia + float(paid.sum())
             rounds.note(objective, assigned.inertia, n_broken, assigned.n_changed)
             unchanged = assigned.n_changed + n_refilled == 0
             converged = unchanged or shift <= tol
+            if converged and exact:
+                centers, n_moves = self._moves(centers, placed)
+                converged = n_moves == 0
+                unchanged &= converged
             if converged:
                 break
         if not unchanged:
-            assign(centers)
+            self._assign(centers)
             violated_price(links.pairs, links.sign, price, placed, paid)
-        inertia = rows.inertia(centers)
+        inertia = self.rows.inertia(centers)
         objective = inertia + float(paid.sum())
-        return Run(rows.labels, centers, inertia, objective, converged, rounds.history)
+        return Run(self.rows.labels, centers, inertia, objective, converged, rounds.history)
+
+    def _assign(self, centers: np.ndarray, *, is_first: bool = False) -> Assigned:
+        """Give free rows their nearest centre, and move linked ones from where they were."""
+        rows, placed = self.rows, self._placed
+        free = rows.sweep(centers)
+        if not len(self.links):
+            return free
+        if is_first:
+            placed[:] = rows.nearest
+        cost = rows.distances * self.weight[self.links.rows, np.newaxis].astype(np.float64)
+        place_rows(cost, self.links, self.price, placed)
+        linked = rows.add(placed, centers)
+        return Assigned(free.n_changed + linked.n_changed, free.inertia + linked.inertia)
+
+    def _update(self, centers: np.ndarray) -> tuple[np.ndarray, int]:
+        """Return the means, and how many rows were moved to fill empty clusters."""
+        rows, links, weight = self.rows, self.links, self.weight
+        if not len(links):
+            return rows.means(centers), 0
+        mass = np.bincount(rows.labels, weights=weight, minlength=self.n_clusters)
+        if mass.all():
+            return rows.means(centers), 0
+        # `rows.means` would move the farthest row whatever its links say.
+        centers, n_moved = centers.copy(), 0
+        rounding = 1e3 * float(self._eps * rows.total_norm / weight.sum())
+        for cluster in np.flatnonzero(mass == 0).tolist():
+            own = rows.distances_to_own(centers).astype(np.float64) * weight
+            alone = np.zeros_like(own)
+            row = best_to_move(rows.labels, links, self.price, own, alone, cluster, rounding)
+            if row >= 0:
+                rows.move(row, cluster)
+                centers[cluster] = rows.row(row)
+                n_moved += 1
+        self._placed[:] = rows.labels[links.rows]
+        return rows.means(centers, refill=False), n_moved
 
 
 class PCKMeans(CentersMixin):
@@ -187,12 +287,13 @@ class PCKMeans(CentersMixin):
             (n_clusters, n_features), default="neighborhoods"
         Where centres start. "neighborhoods": the means of must-link components, far from each
         other; where these are fewer than `n_clusters`, the rest are drawn as by k-means++, so
-        without must-links it is k-means++. A callable receives ``(X, n_clusters,
+        without must-links it is k-means++. Every second start is k-means++ throughout, for wrong
+        must-links make poor seeds. A callable receives ``(X, n_clusters,
         random_state=...)``, with a dense X moved to its mean.
 
     n_init : int, default=10
-        Number of starts; the one with the lowest objective is kept. An array as `init` is started
-        from once.
+        Number of starts; the ones with the lowest objective are gone on from, see Notes. An array
+        as `init` is started from once.
 
     max_iter : int, default=300
         Iterations of one start at most.
@@ -224,7 +325,7 @@ class PCKMeans(CentersMixin):
         The price of a broken statement of weight 1; 0 for "auto" when there are no statements.
 
     n_iter_ : int
-        Iterations of the start that was kept.
+        Iterations of the start that was kept, what went on from it included.
 
     converged_ : bool
         False when that start was cut off by `max_iter`.
@@ -260,7 +361,9 @@ class PCKMeans(CentersMixin):
     row once: rows are visited until none wants to move; then must-link components move as one, and
     so do chains of rows in which each answers to the move before. Only what lowers the objective
     is kept, so it falls with every iteration, and a start ends in a labelling that no such move
-    betters. Without statements this is scikit-learn's :class:`~sklearn.cluster.KMeans`.
+    betters. From the best starts single rows and must-link components go on moving, the means with
+    them (Hartigan's moves), and centres are put elsewhere, for at most half the time of the starts.
+    Without statements none of this is done: it is scikit-learn's :class:`~sklearn.cluster.KMeans`.
 
     An iteration costs one of k-means and, for a statement, O(n_clusters) a few times. Memory grows
     by a table of squared distances, samples named in statements × `n_clusters`, and by some
@@ -361,34 +464,41 @@ class PCKMeans(CentersMixin):
         X, mean = centered(X)
 
         def centers(links: Links, generator: np.random.RandomState, number: int) -> np.ndarray:
-            return start_centers(
-                X, links, self.n_clusters, self.init, weight, generator, number, mean
-            )
+            init = self.init
+            # Wrong must-links make poor seeds, and two rows are few to be one.
+            if isinstance(init, str) and init == "neighborhoods" and number % 2:
+                init = "k-means++"
+            return start_centers(X, links, self.n_clusters, init, weight, generator, number, mean)
 
-        def best_run(known: Constraints, price: float, n_init: int, seed: int) -> Run:
+        def best_run(
+            known: Constraints, price: float, n_init: int, seed: int, *, improve: bool = False
+        ) -> Run:
             links = link_rows(known)
+            generator = np.random.RandomState(seed)
             n = n_starts(self.init, n_init)
-            seeds = np.random.RandomState(seed).randint(2**31 - 1, size=n)
+            seeds = generator.randint(2**31 - 1, size=n)
+            how = {"max_iter": self.max_iter, "tol": tol}
+            with SoftLloyd(
+                X,
+                links,
+                price,
+                self.n_clusters,
+                sample_weight=None if sample_weight is None else weight,
+            ) as loop:
 
-            def start(number: int, on_round: Any) -> Run:
-                return pckmeans(
-                    X,
-                    links,
-                    price,
-                    centers(links, np.random.RandomState(seeds[number]), number),
-                    sample_weight=None if sample_weight is None else weight,
-                    max_iter=self.max_iter,
-                    tol=tol,
-                    on_round=on_round,
+                def start(number: int, on_round: Any) -> Run:
+                    first = centers(links, np.random.RandomState(seeds[number]), number)
+                    return loop.run(first, on_round=on_round, **how)
+
+                return best_improved(
+                    start,
+                    n,
+                    lambda run: (run.objective,),
+                    # Without statements this is scikit-learn's KMeans.
+                    loop.improver(generator, **how) if improve and len(links) else None,
+                    what=type(self).__name__,
+                    verbose=self.verbose,
                 )
-
-            return best_of_starts(
-                start,
-                n,
-                lambda run: (run.objective,),
-                what=type(self).__name__,
-                verbose=self.verbose,
-            )
 
         seed = random_state.randint(2**31 - 1)
         if self.penalty != "auto":
@@ -404,7 +514,7 @@ class PCKMeans(CentersMixin):
                 lambda *case: best_run(*case).labels,
                 generator,
             )
-        best = best_run(constraints, self.penalty_, self.n_init, seed)
+        best = best_run(constraints, self.penalty_, self.n_init, seed, improve=True)
         warn_if_degenerate(best.labels, self.n_clusters, "Lower n_clusters or the penalty.")
         self.labels_ = best.labels
         self.cluster_centers_ = best.centers + mean

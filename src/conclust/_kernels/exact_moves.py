@@ -1,0 +1,139 @@
+"""Single moves with the means moving along (Hartigan): what batch steps cannot see.
+
+A part of mass w and mean m that leaves cluster a for b changes the sum of squared distances to the
+means by
+
+    w n_b / (n_b + w) ‖m − c_b‖²  −  w n_a / (n_a − w) ‖m − c_a‖²,
+
+n being masses before the move: a batch step compares the distances alone, and so stays in
+labellings that these moves leave. Links are those of `place_soft`, with one price each; a price of
+infinity forbids.
+"""
+
+import numpy as np
+
+from conclust._kernels._jit import helper, inlined, jit
+
+# Mass left behind by rounding, as a share of the mass that went.
+NOTHING = 1e-9
+
+
+@jit
+def move_parts(
+    means, mass, starts, members, indptr, neighbor, link, sign, price, order, max_passes, least,
+    regret, labels, columns, masses,
+):  # fmt: skip
+    """Visit parts again and again; move each where distances and prices fall most.
+
+    means            (m, d)        float64   in      of each part
+    mass             (m,)          float64   in      of each part
+    starts           (m + 1,)      int64     in      part h is ``members[starts[h]:starts[h + 1]]``
+    members          (any,)        int64     in      vertices, ascending in each part
+    indptr           (v + 1,)      int64     in      CSR of the links; vertices from v on have none
+    neighbor, link   (2 p,)        int64     in
+    sign             (p,)          int8      in      +1 must-link, −1 cannot-link
+    price            (p,)          float64   in
+    order            (any,)        int64     in      parts to visit
+    max_passes                     int       in      visits of each part; 0 only fills `regret`
+    least                          float     in      share of what is paid that a move must save
+    regret           (m,)          float64   out     what the best move would cost, as a share of
+                                                     what is paid; infinite where none is allowed
+    labels           (≥ v,)        int32     inout   of all vertices
+    columns          (d, k)        float64   inout   means of the clusters
+    masses           (k,)          float64   inout   of the clusters
+
+    A part whose vertices lie in several clusters stays, and so does one that breaks what must not
+    be broken. Returns how many moves were made.
+    """
+    n_clusters = len(masses)
+    bill = np.empty(n_clusters, np.float64)
+    n_moves = 0
+    for _ in range(max(max_passes, 1)):
+        n_before = n_moves
+        for part in order:
+            vertices = members[starts[part] : starts[part + 1]]
+            old = labels[vertices[0]]
+            regret[part] = np.inf
+            _fill_bill(means[part], mass[part], old, columns, masses, bill)
+            if not _add_prices(vertices, old, indptr, neighbor, link, sign, price, labels, bill):
+                continue
+            new = old
+            lowest = np.inf
+            for c in range(n_clusters):
+                if c != old and bill[c] < lowest:
+                    new, lowest = c, bill[c]
+            if bill[old] > 0.0:
+                regret[part] = lowest / bill[old] - 1.0
+            if max_passes == 0 or regret[part] >= -least:
+                continue
+            n_moves += 1
+            for vertex in vertices:
+                labels[vertex] = new
+            _shift(means[part], -mass[part], old, columns, masses)
+            _shift(means[part], mass[part], new, columns, masses)
+        if n_moves == n_before:
+            break
+    return n_moves
+
+
+@inlined
+def _fill_bill(mean, mass, old, columns, masses, bill):
+    """What the part adds to the sum of squared distances as a member of each cluster."""
+    bill[:] = 0.0
+    for f in range(len(mean)):
+        value = mean[f]
+        for c in range(len(bill)):
+            bill[c] += (value - columns[f, c]) ** 2
+    for c in range(len(bill)):
+        around = masses[c] - mass if c == old else masses[c]  # the mass of the others
+        if mass > 0.0 and around > NOTHING * mass:
+            share = around / (around + mass)
+            bill[c] *= mass / share if c == old else mass * share
+        else:
+            bill[c] = 0.0
+
+
+@helper
+def _shift(mean, mass, cluster, columns, masses):
+    """Add a part to a cluster, or take it away where `mass` is negative."""
+    total = masses[cluster] + mass
+    if total > NOTHING * abs(mass):
+        for f in range(len(mean)):
+            columns[f, cluster] += mass / total * (mean[f] - columns[f, cluster])
+        masses[cluster] = total
+    else:
+        masses[cluster] = 0.0
+
+
+@inlined
+def _add_prices(vertices, old, indptr, neighbor, link, sign, price, labels, bill):
+    """Add the prices of links to outside the part; say whether the part may move at all."""
+    for vertex in vertices:
+        if labels[vertex] != old:
+            return False
+        if vertex >= len(indptr) - 1:
+            continue
+        for e in range(indptr[vertex], indptr[vertex + 1]):
+            if len(vertices) > 1 and _is_inside(neighbor[e], vertices):
+                continue
+            there = labels[neighbor[e]]
+            if sign[link[e]] < 0:
+                bill[there] += price[link[e]]
+                continue
+            for c in range(len(bill)):
+                if c != there:
+                    bill[c] += price[link[e]]
+    return bill[old] < np.inf
+
+
+@inlined
+def _is_inside(vertex, vertices):
+    """Whether the vertex is one of the part's."""
+    low, high = 0, len(vertices)
+    while low < high:
+        middle = (low + high) // 2
+        if vertices[middle] < vertex:
+            low = middle + 1
+        else:
+            high = middle
+    return low < len(vertices) and vertices[low] == vertex
