@@ -166,7 +166,7 @@ class AutoCluster(ClusterMixin, BaseEstimator):
     A quarter of the pairs is held out, four times; whatever is learned from statements is learned
     anew without them, and those that follow from what was told are not asked for. A candidate's
     part in the average is exp(a (h + t/2)) with its mean log-likelihood h of statements held out
-    and t of those told, shared among the starts of its model; a = min(m/20, √m) for m pairs: few
+    and t of those told, shared among the starts of its model; a = √m / 2 for m pairs: few
     statements hardly choose, many do.
 
     Above 20 000 rows, or 1 000 pairs, all this is done on a sample of the pairs, the rows they name

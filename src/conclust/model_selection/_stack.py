@@ -44,7 +44,7 @@ MAX_ROWS_SPECTRAL = 3_000
 # Features whose spreads differ by more than this are also tried with equal spreads.
 UNEVEN = 2.0
 # Iterations of each EM, sweeps of the metric: both are near their ends by then.
-MAX_ITER, METRIC_SWEEPS = 25, 30
+MAX_ITER, TOL, METRIC_SWEEPS = 25, 5e-3, 30
 # Starts of each model that are judged: those under which the statements are likeliest.
 N_JUDGED = 3
 # Likelihoods closer than this, relatively, are those of the same mixture.
@@ -54,8 +54,8 @@ SAME = 1e-3
 HELD_OUT_RATE = 0.05
 # What a log-likelihood of statements told is worth, beside that of statements held out.
 TOLD = 0.5
-# So many statements make a difference of scores count as it stands.
-PATIENT = 20.0
+# What a difference of mean scores counts, in its standard errors (about one per √m statements).
+TRUST = 0.5
 # No cluster is impossible for a row, however sure the members are.
 FLOOR = 1e-3
 
@@ -209,7 +209,12 @@ class Fitter:
         teacher = candidate.start if candidate.start.startswith("believed") else "all"
         factor, rows = self._space(teacher if space == "learned" else space)
         found = doubting_mixture(
-            rows, self.pairs, start, covariance_type=covariance_type, max_iter=MAX_ITER
+            rows,
+            self.pairs,
+            start,
+            covariance_type=covariance_type,
+            max_iter=MAX_ITER,
+            tol=TOL,
         )
         return Member(candidate, factor, rows, found, time.perf_counter() - began)
 
@@ -376,7 +381,7 @@ def judge(
 
 def sureness(n_pairs: int) -> float:
     """How far a difference of scores is trusted: few statements hardly choose, many do."""
-    return min(n_pairs / PATIENT, float(np.sqrt(n_pairs)))
+    return TRUST * float(np.sqrt(n_pairs))
 
 
 def average(
