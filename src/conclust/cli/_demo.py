@@ -18,7 +18,7 @@ from conclust.cli._options import (
     show_json,
 )
 
-SHOWN = ("auto", "ckm", "pckmeans", "cop-kmeans", "bckm", "boostcluster", "recon")
+SHOWN = ("auto", "pckmeans", "cop-kmeans", "recon")
 N_CONSTRAINTS = (50, 150)
 FOLDER = Path("conclust-demo")
 
