@@ -109,14 +109,14 @@ class Beliefs:
         pull = np.bincount(self._edge, sign * strength, n_edges)
         pull = np.clip(pull, -MAX_PULL, MAX_PULL)[self._graph.link]
         n_steps = self._message.size
-        speak = short(sweep, 2 * n_steps)
+        speak = short(sweep, 2 * n_steps, LITTLE)
         graph, back, message = self._graph, self._back, self._message
         for _ in range(1 if self.exact else MAX_SWEEPS):
             changed = speak(self._visits, graph.indptr, back, pull, self._keep, log_prior, message)
             if changed < TOL:
                 break
         probability, together = np.empty_like(log_prior), np.empty(2 * n_edges)
-        log_z = short(conclude, 2 * n_steps)(
+        log_z = short(conclude, 2 * n_steps, LITTLE)(
             graph.indptr,
             graph.neighbor,
             self._back,
