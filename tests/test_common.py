@@ -44,7 +44,7 @@ CASES = [
     EstimatorCase(GeneralizedKMeans(n_clusters=3, n_init=2, update="online")),
     EstimatorCase(AutoCluster(n_clusters=3)),
     EstimatorCase(ConstrainedGaussianMixture(n_components=3)),
-    EstimatorCase(ConstrainedGaussianMixture(n_components=3, flip_rate="auto")),
+    EstimatorCase(ConstrainedGaussianMixture(n_components=3, flip_rate="auto"), hard=False),
     EstimatorCase(SemiSupervisedKernelKMeans(n_clusters=3, n_init=2)),
     EstimatorCase(SpectralLearning(n_clusters=3)),
     EstimatorCase(BoostedConstrainedKMeans(n_clusters=3, n_estimators=10)),

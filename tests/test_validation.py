@@ -73,7 +73,7 @@ def test_the_warning_about_ignored_statements_names_who_uses_them():
         COPKMeans(2).fit(X, constraints=both)
     assert str(caught[0].message) == (
         "COPKMeans uses must-link and cannot-link statements only; the 2 relative statements are "
-        "ignored. They are used by ReCon."
+        "ignored. They are used by AutoCluster, ReCon."
     )
     assert caught[0].filename == __file__  # the line of the caller
     with pytest.warns(

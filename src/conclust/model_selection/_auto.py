@@ -38,7 +38,6 @@ from conclust.model_selection._choose import (
 )
 from conclust.model_selection._fitting import fit_told, labels_of
 from conclust.model_selection._stack import (
-    FLOOR,
     MODELS,
     Fitter,
     Judged,
@@ -60,7 +59,7 @@ MAX_ROWS_CHOOSING, MAX_STATEMENTS_CHOOSING = 20_000, 1_000
 SAMPLE_ROWS = 3_000
 # Iterations on all rows of a member that was found on a sample.
 MAX_ITER_ALL = 5
-# More features, or sparse ones, are brought down to so many.
+# More features are brought down to so many.
 MAX_FEATURES = 50
 # Members with less than this part in the average are left out of it.
 LEAST_PART = 0.01
@@ -171,7 +170,7 @@ class AutoCluster(ClusterMixin, BaseEstimator):
 
     Above 20 000 rows, or 1 000 pairs, all this is done on a sample of the pairs, the rows they name
     and some thousand others; the mixtures found are then fitted to all rows and statements. More
-    than 50 features, or sparse ones, are brought down to their 50 leading components.
+    than 50 features are brought down to their 50 leading components.
 
     Examples
     --------
@@ -394,8 +393,8 @@ class AutoCluster(ClusterMixin, BaseEstimator):
                 "looked at."
             )
             X = self.steps_[-1].transform(X)
-        if sp.issparse(X) or X.shape[1] > MAX_FEATURES:
-            n = min(MAX_FEATURES, X.shape[0] - 1, X.shape[1] - 1)
+        if X.shape[1] > MAX_FEATURES:
+            n = min(MAX_FEATURES, X.shape[0] - 1)
             if n >= 1:
                 reduce = TruncatedSVD if sp.issparse(X) else PCA
                 self.steps_.append(reduce(n, random_state=seed).fit(X))
@@ -526,30 +525,17 @@ class AutoCluster(ClusterMixin, BaseEstimator):
         -------
         ndarray of shape (n_samples,), int32
         """
-        return self.predict_proba(X).argmax(axis=1).astype(np.int32)
-
-    def predict_proba(self, X: Any) -> FloatArray:
-        """Probability of each cluster for new rows; statements are not applied again.
-
-        Parameters
-        ----------
-        X : {array-like, sparse matrix} of shape (n_samples, n_features)
-
-        Returns
-        -------
-        ndarray of shape (n_samples, n_clusters_)
-        """
         check_is_fitted(self)
         X = check_new_rows(self, X, dtype=[np.float64, np.float32])
         if self.model_ is not None:
-            return np.eye(self.n_clusters_)[self.model_.predict(X)]
+            return self.model_.predict(X).astype(np.int32)
         for step in self.steps_:
             X = step.transform(X)
         X = np.asarray(X.toarray() if sp.issparse(X) else X, dtype=np.float64)
         total = np.zeros((len(X), self.n_clusters_))
         for part in self.parts_:
             total[:, part.clusters] += part.weight * normalize(part.log_prior(X))[1]
-        return total * (1 - FLOOR) + FLOOR / self.n_clusters_
+        return total.argmax(axis=1).astype(np.int32)
 
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()

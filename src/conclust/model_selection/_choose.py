@@ -155,10 +155,11 @@ def folds(constraints: Constraints, random_state: Any, n_splits: int) -> list[Sp
 
 
 def fewer_rows(
-    X: Any, constraints: Constraints, random_state: Any, *, max_rows: int = MAX_ROWS
+    X: Any, constraints: Constraints, random_state: Any, *, max_rows: int | None = None
 ) -> tuple[Any, Constraints]:
     """The rows that statements name and a sample of the others, where there are many."""
     n_samples = X.shape[0]
+    max_rows = MAX_ROWS if max_rows is None else max_rows
     if n_samples <= max_rows:
         return X, constraints
     named = constraints.samples

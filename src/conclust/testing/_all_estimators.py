@@ -25,7 +25,7 @@ def all_estimators() -> list[tuple[str, Any]]:
     --------
     >>> from conclust.testing import all_estimators
     >>> [name for name, _ in all_estimators()][:3]
-    ['BoostCluster', 'BoostedConstrainedKMeans', 'COPKMeans']
+    ['AutoCluster', 'BoostCluster', 'BoostedConstrainedKMeans']
     """
     found: dict[str, Any] = {}
     for module in pkgutil.walk_packages(conclust.__path__, "conclust."):
