@@ -20,21 +20,20 @@ def demo(tmp_path_factory):
 
 def test_demo_shows_that_constraints_help():
     rows = _demo.run(0)
-    hard = [r for r in rows if r["method"].startswith("COPKMeans")]
-    assert hard
-    assert all(r["kept"] == r["n_constraints"] for r in hard)
+    kept = [r["kept"] for r in rows if r["method"] == "ReCon (relative)"]
+    assert kept == [100, 100]
     for data in ("iris", "wine"):
         score = {
             (r["method"], r["n_constraints"]): r["agreement"] for r in rows if r["data"] == data
         }
-        assert score["COPKMeans (hard)", 150] > score["k-means, no constraints", 0]
+        assert score["AutoCluster", 100] > score["k-means, no constraints", 0]
 
 
 def test_demo_prints_a_table_and_writes_a_report(demo):
     folder, result = demo
     assert result.exit_code == 0, result.output
     assert "agreement" in result.output
-    assert "150 of 150" in result.output
+    assert "100 of 100" in result.output
     names = {path.name for path in (folder / "o").iterdir()}
     assert {"wine.csv", "links.csv", "labels.csv", "report.html", "run.json"} <= names
 

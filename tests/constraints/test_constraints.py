@@ -295,3 +295,16 @@ def test_on_checks_the_number_of_rows():
         known.on(4)
     with pytest.raises(InvalidConstraintsError, match="about 5 samples, but X has 6 rows"):
         known.on(5).on(6)
+
+
+@pytest.mark.parametrize(
+    "ids",
+    [["ann", "bob", "cid"], ["ann", "b\x00", "c\x00\x00"], [1, "two", 3.0], ["", " ", "ann\n"]],
+)
+def test_ids_come_back_from_a_file_as_they_were(ids):
+    frame = pd.DataFrame({"a": [ids[0]], "b": [ids[2]], "type": ["must-link"]})
+    known = Constraints.from_frame(frame, ids=np.array(ids, dtype=object))
+    back = pickle.loads(pickle.dumps(known))
+    assert back == known
+    assert back.ids.tolist() == known.ids.tolist()
+    assert back.ids.dtype == known.ids.dtype

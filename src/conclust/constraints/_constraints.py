@@ -211,9 +211,19 @@ class Constraints:
         )
 
     def __getstate__(self) -> dict[str, Any]:
-        return {**self.__dict__, "provenance": dict(self.provenance)}
+        state = {**self.__dict__, "provenance": dict(self.provenance)}
+        if self.ids is not None and self.ids.dtype == object:
+            # One array of texts: object by object, 100 000 names take many seconds to write.
+            texts = self.ids.astype(str)
+            if all(isinstance(name, str) for name in self.ids) and (texts == self.ids).all():
+                state["ids"] = texts
+                state["ids_as_objects"] = True
+        return state
 
     def __setstate__(self, state: dict[str, Any]) -> None:
+        state = dict(state)
+        if state.pop("ids_as_objects", False):
+            state["ids"] = frozen(state["ids"].astype(object))
         for name, value in state.items():
             value = MappingProxyType(value) if name == "provenance" else value
             object.__setattr__(self, name, value)

@@ -58,11 +58,11 @@ if TYPE_CHECKING:
 MAX_ROWS_CHOOSING, MAX_STATEMENTS_CHOOSING = 20_000, 1_000
 SAMPLE_ROWS = 3_000
 # Iterations on all rows of a member that was found on a sample.
-MAX_ITER_ALL = 5
+MAX_ITER_ALL = 2
 # More features are brought down to so many.
 MAX_FEATURES = 50
 # Members with less than this part in the average are left out of it.
-LEAST_PART = 0.01
+LEAST_PART = 0.05
 # A tree of more rows takes too long to be tried unasked.
 MAX_ROWS_TREE = 5_000
 NAN = float("nan")
