@@ -1,4 +1,4 @@
-"""Does `--method auto` choose well? Adjusted Rand index of what it takes, beside both candidates.
+"""Does `choose_method` choose well? Adjusted Rand index of what it takes, beside both candidates.
 
     python benchmarks/auto_method.py [--draws 2]
 

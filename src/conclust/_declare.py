@@ -165,11 +165,6 @@ def method(name: str) -> Method:
     return methods()[name]
 
 
-def method_of(estimator: Any) -> Method:
-    """The first method whose class is that of the estimator."""
-    return next(m for m in methods().values() if m.estimator is type(estimator))
-
-
 def users_of(kinds: frozenset[str], like: Takes) -> list[str]:
     """Estimators that use statements of these kinds: clusterers for a clusterer, else learners."""
     return [

@@ -6,7 +6,7 @@ from sklearn.base import BaseEstimator, ClusterMixin
 
 import conclust
 from conclust import Constraints, _declare, sample_constraints
-from conclust._declare import PAIRS, Named, Takes, estimators, method, method_of, methods, why_not
+from conclust._declare import PAIRS, Named, Takes, estimators, method, methods, why_not
 from conclust.cli._options import METHODS
 
 
@@ -67,8 +67,3 @@ def test_what_a_method_cannot_do_is_said():
     assert why_not(method("sskk"), pairs, 5_000) is None
     assert "100,000" in why_not(method("sskk"), pairs, 100_000)
     assert "two tables" in why_not(method("cotraining"), pairs, 10)
-
-
-def test_every_class_that_is_chosen_has_a_method():
-    for name in ("cop-kmeans", "pckmeans", "recon", "kmeans"):
-        assert method_of(method(name).make(2, seed=0)) is method(name)

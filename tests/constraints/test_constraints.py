@@ -155,7 +155,7 @@ def test_from_labels_by_hand():
     assert len(Constraints.from_labels([-1, -1])) == 0
     assert len(Constraints.from_labels([])) == 0
     assert Constraints.from_labels(["x", None, "x"]).must_link.tolist() == [[0, 2]]
-    assert Constraints.from_labels(["x", "?", "x"], unlabeled="?").must_link.tolist() == [[0, 2]]
+    assert Constraints.from_labels(["x", "?", "x"], unlabelled="?").must_link.tolist() == [[0, 2]]
     with pytest.raises(InvalidConstraintsError, match="one-dimensional"):
         Constraints.from_labels([[0], [1]])
 

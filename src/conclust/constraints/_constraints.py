@@ -231,14 +231,14 @@ class Constraints:
     # ------------------------------------------------------------------ other ways to make one
 
     @classmethod
-    def from_labels(cls, y: Any, *, unlabeled: Any = -1) -> "Constraints":
+    def from_labels(cls, y: Any, *, unlabelled: Any = -1) -> "Constraints":
         """Say with the fewest links what a partly labelled `y` says.
 
         Parameters
         ----------
         y : array-like of shape (n_samples,)
             Labels of any kind.
-        unlabeled : scalar, default=-1
+        unlabelled : scalar, default=-1
             The value (besides None and NaN) that marks samples without a label.
 
         Returns
@@ -254,7 +254,7 @@ class Constraints:
         0  0  1    must-link     1.0
         1  0  3  cannot-link     1.0
         """
-        codes, n_classes = codes_of(y, "y", unlabeled)
+        codes, n_classes = codes_of(y, "y", unlabelled)
         order, starts = members_by_code(codes, n_classes)
         chain = np.column_stack([order[:-1], order[1:]])
         together = np.delete(chain, starts[1:] - 1, axis=0) if n_classes else chain

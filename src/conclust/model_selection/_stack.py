@@ -56,6 +56,8 @@ HELD_OUT_RATE = 0.05
 TOLD = 0.5
 # What a difference of mean scores counts, in its standard errors (about one per √m statements).
 TRUST = 0.5
+# How starts of the second round are named: by who taught them, "shared" or "own".
+TAUGHT = "believed by "
 # No cluster is impossible for a row, however sure the members are.
 FLOOR = 1e-3
 
@@ -75,6 +77,11 @@ class Candidate(NamedTuple):
 
     model: str
     start: str
+
+    @property
+    def is_taught(self) -> bool:
+        """Whether it starts from what another member believes: the second round."""
+        return self.start.startswith(TAUGHT)
 
 
 class Member(NamedTuple):
@@ -189,7 +196,7 @@ class Fitter:
         """What starts from statements that a first-round member believes."""
         own = any(has_own(model) for model in self.problem.models)
         return [
-            Candidate(model, f"believed by {teacher}")
+            Candidate(model, f"{TAUGHT}{teacher}")
             for teacher in (("shared", "own") if own else ("shared",))
             for model in self.problem.models
         ]
@@ -206,7 +213,7 @@ class Fitter:
         began = time.perf_counter()
         covariance_type, space = MODELS[candidate.model]
         start = softened(self._start(candidate.start), self.problem.n_clusters)
-        teacher = candidate.start if candidate.start.startswith("believed") else "all"
+        teacher = candidate.start if candidate.is_taught else "all"
         factor, rows = self._space(teacher if space == "learned" else space)
         found = doubting_mixture(
             rows,
@@ -253,8 +260,7 @@ class Fitter:
             teachers = [
                 m
                 for m in self.members.values()
-                if has_own(m.candidate.model) == own
-                and not m.candidate.start.startswith("believed")
+                if has_own(m.candidate.model) == own and not m.candidate.is_taught
             ]
             teacher = max(teachers, key=lambda m: m.found.log_evidence)
             doubt = np.zeros(len(self.known))
@@ -355,7 +361,7 @@ def judge(
             break
         fitter = Fitter(problem, known[np.flatnonzero(told)])
         # Starts of the second round are taught by members of the first.
-        first = [c for c in candidates if not c.start.startswith("believed")]
+        first = [c for c in candidates if not c.is_taught]
         fitter.fit(first)
         for i, member in enumerate(fitter.fit(candidates)):
             total[i] += held_out_log_likelihood(member, asked).sum()
