@@ -24,7 +24,7 @@ from conclust._sklearn import Interval, StrOptions, fit_context
 from conclust._statements import by_statement, most_doubted
 from conclust._threads import one_blas_thread, one_thread
 from conclust._validation import check_enough_rows, check_inputs, check_new_rows
-from conclust.cluster import Mixture, Scatter, doubting_mixture, log_joint, normalize
+from conclust.cluster import Scatter, doubting_mixture, normalize
 from conclust.constraints import Constraints
 from conclust.hierarchy import ReCon
 from conclust.metric_learning import RelativeMetric
@@ -38,18 +38,18 @@ from conclust.model_selection._choose import (
 )
 from conclust.model_selection._fitting import fit_told, labels_of
 from conclust.model_selection._stack import (
-    MODELS,
     Fitter,
     Judged,
     Member,
+    Mixed,
     average,
     believe,
     judge,
-    log_prior_in,
     matching,
     members_of,
     problem_of,
 )
+from conclust.model_selection._votes import Voted, Votes, heard
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -85,19 +85,11 @@ class Stage(NamedTuple):
 
 
 class Part(NamedTuple):
-    """A mixture with its part in the average, for new rows."""
+    """A member's part in the average, for new rows."""
 
     weight: float
-    clusters: IntArray  # (n_components,) which cluster each component is
-    factor: FloatArray | None  # the space is X @ factor.T, or X
-    mean: FloatArray
-    mixture: Mixture
-    covariance_type: str
-
-    def log_prior(self, X: FloatArray) -> FloatArray:
-        """Log densities of the components, with their weights."""
-        space = X if self.factor is None else X @ self.factor.T
-        return log_joint(space - self.mean, self.mixture, self.covariance_type)
+    clusters: IntArray  # (n_clusters,) which cluster each of its own is
+    voice: Mixed | Votes
 
 
 class AutoCluster(ClusterMixin, BaseEstimator):
@@ -377,7 +369,9 @@ class AutoCluster(ClusterMixin, BaseEstimator):
         rates = weights @ np.array([one.member.found.rates for one in judged])
         found = believe(prior, pairs, Rates(*rates))
         self.parts_ = [
-            _part(one, match) for one, match in zip(judged, clusters, strict=True) if one.weight > 0
+            Part(one.weight, match, one.member.voice)
+            for one, match in zip(judged, clusters, strict=True)
+            if one.weight > 0
         ]
         self.probabilities_, self.labels_ = found.probability, found.probability.argmax(axis=1)
         self._tell_rates(found.rates, found.doubt, constraints)
@@ -534,7 +528,7 @@ class AutoCluster(ClusterMixin, BaseEstimator):
         X = np.asarray(X.toarray() if sp.issparse(X) else X, dtype=np.float64)
         total = np.zeros((len(X), self.n_clusters_))
         for part in self.parts_:
-            total[:, part.clusters] += part.weight * normalize(part.log_prior(X))[1]
+            total[:, part.clusters] += part.weight * normalize(part.voice.log_prior(X))[1]
         return total.argmax(axis=1).astype(np.int32)
 
     def __sklearn_tags__(self) -> Any:
@@ -555,33 +549,28 @@ def _for_choosing(X: FloatArray, pairs: Constraints, seed: int) -> tuple[FloatAr
 
 
 def _on_all(judged: list[Judged], X: FloatArray, pairs: Constraints) -> list[Judged]:
-    """The members that count, fitted to all rows and statements from where they were."""
+    """The members that count, told all rows and statements, from where they were."""
     heavy = [one for one in judged if one.weight >= LEAST_PART]
     total = sum(one.weight for one in heavy)
-    found = []
-    for one in heavy:
-        member = one.member
-        rows = Scatter(X if member.factor is None else X @ member.factor.T)
-        start = normalize(log_prior_in(member, X))[1]
-        run = doubting_mixture(
-            rows,
-            pairs.pairs(),
-            start,
-            covariance_type=MODELS[member.candidate.model][0],
-            max_iter=MAX_ITER_ALL,
-        )
-        fitted = Member(member.candidate, member.factor, rows, run, member.seconds)
-        found.append(one._replace(member=fitted, weight=one.weight / total))
-    return found
+    return [
+        one._replace(member=_member_on_all(one.member, X, pairs), weight=one.weight / total)
+        for one in heavy
+    ]
 
 
-def _part(one: Judged, clusters: IntArray) -> Part:
-    member = one.member
-    return Part(
-        one.weight,
-        clusters,
-        member.factor,
-        member.rows.mean,
-        member.found.mixture,
-        MODELS[member.candidate.model][0],
+def _member_on_all(member: Member, X: FloatArray, pairs: Constraints) -> Member:
+    """A mixture goes on from where it was; votes stand, and the statements speak."""
+    voice, log_prior = member.voice, member.voice.log_prior(X)
+    if isinstance(member.found, Voted):
+        return member._replace(found=heard(member.found, log_prior, pairs.pairs()))
+    assert isinstance(voice, Mixed)
+    rows = Scatter(voice.space.transform(X))
+    found = doubting_mixture(
+        rows,
+        pairs.pairs(),
+        normalize(log_prior)[1],
+        covariance_type=voice.covariance_type,
+        max_iter=MAX_ITER_ALL,
     )
+    mixed = Mixed(voice.space, rows.mean, found.mixture, voice.covariance_type)
+    return member._replace(voice=mixed, found=found)
