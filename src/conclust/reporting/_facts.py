@@ -9,6 +9,7 @@ import numpy as np
 from conclust._progress import curve_of
 from conclust._words import note
 from conclust.constraints import ConstraintReport, Constraints
+from conclust.reporting._labels import check_clusters, check_lengths, check_rows
 from conclust.reporting._map import Map, draw
 from conclust.reporting._profiles import profiles
 
@@ -45,7 +46,9 @@ class Facts:
     reasons: list[str]
     notes: list[str]
     ids: list[str]  # of the rows drawn
-    labels: list[int]  # of the rows drawn
+    labels: list[int]  # of the rows drawn, places in `names`; -1 in no cluster
+    names: list[str]  # of the clusters, as they were given
+    n_set_aside: int  # rows in no cluster
     sizes: list[int]
     phrases: list[list[str]]
     confidence: list[float]  # mean per cluster; empty where the method has none
@@ -93,8 +96,9 @@ def gather(
 
     Parameters
     ----------
-    X : {ndarray, sparse matrix} of shape (n_samples, n_features)
+    X : {array-like, sparse matrix, DataFrame} of shape (n_samples, n_features)
     labels : array-like of shape (n_samples,)
+        Of any kind; -1, None and NaN are rows in no cluster.
     constraints : Constraints, default=None
     **about : see `About`
 
@@ -108,10 +112,12 @@ def gather(
             f"A report has no {min(unknown)!r}; besides X, labels and constraints it takes "
             f"{', '.join(About.__annotations__)}."
         )
-    labels = np.asarray(labels)
-    constraints = (constraints if constraints is not None else Constraints()).on(len(labels))
-    n_clusters = int(labels.max(initial=0)) + 1
+    X, columns = check_rows(X)
+    clusters = check_clusters(labels, X.shape[0])
+    check_lengths(X.shape[0], about)
+    constraints = (constraints if constraints is not None else Constraints()).on(X.shape[0])
     report = about.get("report") or constraints.report(labels)
+    labels, n_clusters = clusters.codes, len(clusters.names)
     conflicts = about.get("conflicts")
     drawing = draw(
         X, constraints, report.kept, about.get("projection", "pca"), about.get("seed", 0)
@@ -132,11 +138,14 @@ def gather(
         notes=list(about.get("notes", ())),
         ids=[str(names[i]) for i in drawing.rows],
         labels=labels[drawing.rows].tolist(),
+        names=clusters.names,
+        n_set_aside=clusters.n_set_aside,
         sizes=np.bincount(labels[labels >= 0], minlength=n_clusters).tolist(),
         phrases=profiles(
             X,
             labels,
             n_clusters,
+            columns=columns,
             frame=about.get("frame"),
             numbers=about.get("numbers", ()),
             categories=about.get("categories", ()),

@@ -112,6 +112,12 @@ def swatch(cluster: int) -> str:
     )
 
 
+def cluster_name(facts: Facts, cluster: int) -> str:
+    """What the user calls a cluster; of a number nothing need be kept inside."""
+    name = facts.names[cluster]
+    return name if name.isdecimal() else named(name)
+
+
 def largest_clusters(facts: Facts, n: int) -> set[int]:
     """The largest clusters."""
     order = sorted(range(facts.n_clusters), key=lambda c: (-facts.sizes[c], c))

@@ -11,6 +11,7 @@ from conclust.reporting._html import (
     COLORS,
     SHAPES,
     clean,
+    cluster_name,
     color,
     cut,
     largest_clusters,
@@ -24,6 +25,7 @@ from conclust.reporting._map import HEIGHT, WIDTH
 MAX_SVG = 2_000  # points; a browser redraws more of them faster on a canvas
 ID_BUDGET = 400_000  # bytes for the names of rows
 MAX_NAME = 40
+MAX_TAG = 12
 MANY_LINES = 100
 N_LEGEND = 40  # clusters, the largest
 
@@ -36,7 +38,7 @@ def map_section(facts: Facts) -> str:
     picture = _svg(facts, summary, tags) if as_svg else _canvas(summary)
     legend = "".join(
         f'<li><button type="button" aria-pressed="false" data-cluster="{c}">{swatch(c)}'
-        f"cluster {c} ({size:,})</button></li>"
+        f"cluster {cluster_name(facts, c)} ({size:,})</button></li>"
         for c, size in enumerate(facts.sizes)
         if c in largest_clusters(facts, N_LEGEND)
     )
@@ -73,7 +75,10 @@ def map_section(facts: Facts) -> str:
 
 
 def _map_words(facts: Facts) -> str:
-    sizes = ", ".join(f"cluster {c}: {size:,}" for c, size in enumerate(facts.sizes[:20]))
+    sizes = ", ".join(
+        f"cluster {name}: {size:,}"
+        for name, size in zip(facts.names[:20], facts.sizes, strict=False)
+    )
     return (
         f"Map of {facts.n_samples:,} rows in {facts.n_clusters:,} clusters ({sizes}); "
         f"{facts.map.n_kept:,} statements kept and {facts.map.n_broken:,} broken. "
@@ -89,7 +94,7 @@ def _tags(facts: Facts) -> list[tuple[int, int, str]]:
         inside = labels == cluster
         if inside.any():
             x, y = np.median(facts.map.x[inside]), np.median(facts.map.y[inside])
-            found.append((int(x), int(y), str(cluster)))
+            found.append((int(x), int(y), cut(clean(facts.names[cluster]), MAX_TAG)))
     return found
 
 
@@ -104,7 +109,7 @@ def _svg(facts: Facts, summary: str, tags: list[tuple[int, int, str]]) -> str:
         )
         paths.append(f'<path data-cluster="{cluster}" fill="{color(cluster)}" d="{marks}"/>')
     many = " many" if len(drawing.kept) + len(drawing.broken) > MANY_LINES else ""
-    words = "".join(f'<text class="tag" x="{x}" y="{y}">{name}</text>' for x, y, name in tags)
+    words = "".join(f'<text class="tag" x="{x}" y="{y}">{text(name)}</text>' for x, y, name in tags)
     return (
         f'<svg id="map" class="map" viewBox="0 0 {WIDTH} {HEIGHT}" role="img" '
         f'aria-labelledby="map-words"><title id="map-words">{text(summary)}</title>'
@@ -141,6 +146,7 @@ def _map_data(facts: Facts, tags: list[tuple[int, int, str]], as_svg: bool) -> s
         "x": drawing.x.tolist(),
         "y": drawing.y.tolist(),
         "labels": facts.labels,
+        "names": [cut(clean(name), MAX_NAME) for name in facts.names],
         "ids": _short_names([clean(name) for name in facts.ids]),
     }
     if not as_svg:

@@ -9,6 +9,7 @@ from typing import Any
 from conclust.reporting._facts import Curve, Facts
 from conclust.reporting._html import (
     COLORS,
+    cluster_name,
     color,
     html_table,
     largest_clusters,
@@ -78,6 +79,7 @@ def _header(facts: Facts) -> str:
     cards = [
         (f"{facts.n_samples:,}", "rows"),
         (f"{facts.n_clusters:,}", "clusters"),
+        *([(f"{facts.n_set_aside:,}", "rows in no cluster")] if facts.n_set_aside else []),
         (f"{kept:,} of {given:,}", "statements kept") if given else ("no", "statements"),
         (facts.method or "given", "method"),
     ]
@@ -108,7 +110,8 @@ def _cluster_section(facts: Facts) -> str:
         if facts.confidence:
             sure = f'<td class="n sure">{facts.confidence[cluster]:.2f}</td>'
         rows.append(
-            f'<tr><th scope="row">{_swatch_inline(cluster)} cluster {cluster}</th>'
+            f'<tr><th scope="row">{_swatch_inline(cluster)} '
+            f"cluster {cluster_name(facts, cluster)}</th>"
             f"<td>{size:,} rows ({size / facts.n_samples:.0%}){bar}</td>{sure}<td>{what}</td></tr>"
         )
     sure = '<th scope="col" class="n">confidence</th>' if facts.confidence else ""

@@ -27,6 +27,7 @@ def profiles(
     labels: Any,
     n_clusters: int,
     *,
+    columns: Sequence[str] | None = None,
     frame: "pd.DataFrame | None" = None,
     numbers: Sequence[str] = (),
     categories: Sequence[str] = (),
@@ -40,6 +41,8 @@ def profiles(
         Used when there is no `frame`.
     labels : ndarray of shape (n_samples,)
     n_clusters : int
+    columns : sequence of str, default=None
+        Names of the columns of X; x0, x1, … by default.
     frame : DataFrame, default=None
         The columns as the user has them.
     numbers, categories, texts : sequence of str
@@ -52,7 +55,8 @@ def profiles(
     """
     found: list[list[Phrase]] = [[] for _ in range(n_clusters)]
     if frame is None:
-        _add_numbers(found, X, [f"x{i}" for i in range(X.shape[1])], labels)
+        names = [f"x{i}" for i in range(X.shape[1])] if columns is None else list(columns)
+        _add_numbers(found, X, names, labels)
     else:
         if numbers:
             values = frame[list(numbers)].to_numpy(dtype=np.float64, na_value=np.nan)

@@ -84,7 +84,9 @@
   const choose = (i) => {
     if (i === chosen) return;
     chosen = i;
-    told.textContent = i < 0 ? "" : "Row " + data.ids[i] + ": cluster " + data.labels[i];
+    const label = data.labels[i];
+    const where = label < 0 ? "in no cluster" : "cluster " + data.names[label];
+    told.textContent = i < 0 ? "" : "Row " + data.ids[i] + ": " + where;
     refresh();
   };
 
