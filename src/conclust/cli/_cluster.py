@@ -5,7 +5,7 @@ import sys
 import time
 import warnings
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -60,6 +60,15 @@ class Outcome:
         return self.estimator.labels_
 
 
+@dataclass(frozen=True)
+class Labels:
+    """How labels.csv is to look."""
+
+    names: Mapping[str, str] = field(default_factory=dict)  # of clusters, by their number
+    join: bool = False  # the user's table with the clusters, rather than ids and clusters
+    separator: str | None = None  # of the user's table
+
+
 N_BROKEN = 10  # broken statements printed; all are in the report
 
 
@@ -91,6 +100,10 @@ N_BROKEN = 10  # broken statements printed; all are in the report
     show_default=True,
     help="How the report draws rows.",
 )
+@click.option(
+    "--names", "named", help="What clusters are called: 0=Loyal,1=New, or a file cluster,name."
+)
+@click.option("--join", is_flag=True, help="labels.csv is your whole table with a column cluster.")
 @click.option("--model/--no-model", default=None, help="Write model.skops, for `predict`.")
 @table_options
 @seed_option
@@ -103,6 +116,8 @@ def command(
     settings: tuple[str, ...],
     output: Path | None,
     projection: str,
+    named: str | None,
+    join: bool,
     model: bool | None,
     options: TableOptions,
     seed: int,
@@ -118,9 +133,10 @@ def command(
     say_when_compiling()
     from conclust._persist import require_skops
     from conclust.cli._job import check_n_clusters, read_job
+    from conclust.cli._names import check_names, names_of
     from conclust.reporting import check_projection
 
-    given = settings_of(settings)
+    given, names = settings_of(settings), names_of(named)
     if model:
         require_skops()
     job = read_job(data, links, options)
@@ -129,12 +145,14 @@ def command(
         say(f"  {note}", quiet=as_json)
     if n_clusters != "auto":
         check_n_clusters(int(n_clusters), len(job.table))
+        check_names(names, int(n_clusters))
     with about("--map"):
         check_projection(projection, len(job.table))
     with output_folder(output or Path(f"{data.stem}-clusters")) as folder:
         found = run(job, n_clusters, method, given, seed, quiet=as_json)
         with working("writing the report"):
-            record = write(folder, job, found, seed, projection, model)
+            labels = Labels(names, join, options.separator)
+            record = write(folder, job, found, seed, projection, model, labels=labels)
     if as_json:
         show_json(record)
     else:
@@ -247,13 +265,15 @@ def write(
     projection: str = "pca",
     model: bool | None = None,
     comparison: Sequence[Mapping[str, Any]] = (),
+    labels: Labels | None = None,
 ) -> dict[str, Any]:
     """Write everything; each file is whole or not there. Return what run.json holds."""
     from conclust._atomic import atomic_write
     from conclust.reporting import write_report
 
     files, notes = ["labels.csv", "report.html", "run.json"], [*found.warnings]
-    n_guarded = _write_labels(folder / "labels.csv", job.table.names, found)
+    labels = labels or Labels()
+    n_guarded = _write_labels(folder / "labels.csv", job, found, labels)
     if model is False:
         (folder / "model.skops").unlink(missing_ok=True)  # of an earlier run: other labels
     else:
@@ -264,12 +284,18 @@ def write(
             files.append("model.skops")
     if n_guarded:
         notes.append(
-            f"{n_guarded} ids begin like a formula and are written with an apostrophe in front."
+            f"{n_guarded} {'cells' if labels.join else 'ids'} begin like a formula and are written "
+            "with an apostrophe in front."
         )
     head = {"command": ["conclust", *sys.argv[1:]], "folder": str(folder), "files": files}
     record = {**head, **record_of(job, found, seed), "warnings": notes}
     said = about_of(job, found)
     said |= {"notes": job.notes + notes, "comparison": comparison, "details": record}
+    said |= {
+        "names": {
+            label: labels.names[label] for label in labels.names if int(label) < found.n_clusters
+        }
+    }
     said |= {"projection": projection, "seed": seed}
     write_report(folder / "report.html", job.X, found.labels, job.constraints, **said)
     with atomic_write(folder / "run.json") as file:
@@ -278,13 +304,20 @@ def write(
     return record
 
 
-def _write_labels(path: Path, names: list[str], found: Outcome) -> int:
-    """Write the label of each row, and how sure it is; return how many ids were guarded."""
+def _write_labels(path: Path, job: "Job", found: Outcome, labels: Labels) -> int:
+    """Write the label of each row, and how sure it is; return how many cells were guarded."""
+    from conclust.cli._join import joined
     from conclust.cli._table import write_rows
 
-    columns = {"id": names, "label": found.labels.tolist()}
+    found_labels = found.labels.tolist()
+    columns = {"cluster" if labels.join else "label": found_labels}
+    if labels.names:
+        columns["cluster_name"] = [labels.names.get(str(label), "") for label in found_labels]
     if found.confidence is not None:
         columns["confidence"] = [round(float(c), 4) for c in found.confidence]
+    if labels.join:
+        return write_rows(path, *joined(job.table, labels.separator, columns))
+    columns = {"id": job.table.names, **columns}
     return write_rows(path, list(columns), list(zip(*columns.values(), strict=True)))
 
 
@@ -333,7 +366,10 @@ def about_of(job: "Job", found: Outcome) -> "About":
         "numbers": job.prepared.numbers,
         "categories": job.prepared.categories,
         "texts": job.prepared.texts,
+        "features": _features(job),
         "title": f"Clusters of {job.table.path.name}",
+        "source": job.table.path.name,
+        "labels_in": "labels.csv, beside this page",
         "method": found.method.class_name,
         "reasons": found.reasons,
         "history": getattr(estimator, "history_", ()),
@@ -342,6 +378,14 @@ def about_of(job: "Job", found: Outcome) -> "About":
         "confidence": found.confidence,
         "curve": found.curve,
     }
+
+
+def _features(job: "Job") -> list[str]:
+    """The names of the columns of numbers that were clustered."""
+    transformer = job.prepared.transformer
+    if transformer is None or not hasattr(transformer, "get_feature_names_out"):
+        return [f"x{i}" for i in range(job.X.shape[1])]
+    return [str(name) for name in transformer.get_feature_names_out()]
 
 
 def _parameter(value: Any) -> Any:

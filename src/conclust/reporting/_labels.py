@@ -65,7 +65,7 @@ def check_rows(X: Any) -> tuple[Any, list[str] | None]:
     """
     columns = [str(name) for name in X.columns] if hasattr(X, "columns") else None
     if sp.issparse(X):
-        return X, columns
+        return X.tocsr(), columns
     try:
         rows = np.asarray(X, dtype=np.float64)
     except (TypeError, ValueError):
@@ -79,7 +79,7 @@ def check_rows(X: Any) -> tuple[Any, list[str] | None]:
 
 def check_lengths(n_samples: int, about: Mapping[str, Any]) -> None:
     """Refuse names, confidences or a frame that are not about as many rows."""
-    for name in ("ids", "confidence", "frame"):
+    for name in ("ids", "confidence", "frame", "classes"):
         value = about.get(name)
         if value is not None and len(value) != n_samples:
             raise ValueError(

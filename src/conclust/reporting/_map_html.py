@@ -25,7 +25,11 @@ from conclust.reporting._map import HEIGHT, WIDTH
 MAX_SVG = 2_000  # points; a browser redraws more of them faster on a canvas
 ID_BUDGET = 400_000  # bytes for the names of rows
 MAX_NAME = 40
-MAX_TAG = 12
+MAX_TAG = 16
+N_TAGS = 50  # clusters, the largest
+N_NAMED_TAGS = 12  # with more of them there is room for numbers only
+TAG_WIDTH, TAG_HEIGHT, TAG_GAP = 18, 38, 6  # of a letter, as large as on a narrow screen
+N_PUSHES = 200
 MANY_LINES = 100
 N_LEGEND = 40  # clusters, the largest
 
@@ -36,11 +40,13 @@ def map_section(facts: Facts) -> str:
     tags = _tags(facts)
     as_svg = len(drawing.rows) <= MAX_SVG
     picture = _svg(facts, summary, tags) if as_svg else _canvas(summary)
+    shown = sorted(largest_clusters(facts, N_LEGEND))
+    sizes = [(c, facts.sizes[c]) for c in shown]
+    sizes += [(-1, facts.n_set_aside)] if facts.n_set_aside else []
     legend = "".join(
         f'<li><button type="button" aria-pressed="false" data-cluster="{c}">{swatch(c)}'
-        f"cluster {cluster_name(facts, c)} ({size:,})</button></li>"
-        for c, size in enumerate(facts.sizes)
-        if c in largest_clusters(facts, N_LEGEND)
+        f"<span>{cluster_name(facts, c)} ({size:,})</span></button></li>"
+        for c, size in sizes
     )
     lines, switches = "", ""
     if drawing.n_kept or drawing.n_broken:
@@ -51,7 +57,7 @@ def map_section(facts: Facts) -> str:
             if n
         )
         lines = (
-            f" Lines are statements: {drawing.n_kept:,} kept (solid grey), "
+            f" Lines are statements: {drawing.n_kept:,} kept (solid black), "
             f"{drawing.n_broken:,} broken (dashed red)"
         )
         n_drawn = len(drawing.kept) + len(drawing.broken)
@@ -87,15 +93,47 @@ def _map_words(facts: Facts) -> str:
 
 
 def _tags(facts: Facts) -> list[tuple[int, int, str]]:
-    """Where the number of each cluster stands: the median of its rows."""
+    """Where each cluster is named: at the median of its rows, moved until none hides another."""
     labels = np.asarray(facts.labels)
-    found = []
-    for cluster in range(min(facts.n_clusters, 50)):
+    words, places = [], []
+    for cluster in sorted(largest_clusters(facts, N_TAGS)):
         inside = labels == cluster
         if inside.any():
-            x, y = np.median(facts.map.x[inside]), np.median(facts.map.y[inside])
-            found.append((int(x), int(y), cut(clean(facts.names[cluster]), MAX_TAG)))
-    return found
+            places.append([np.median(facts.map.x[inside]), np.median(facts.map.y[inside])])
+            words.append(_tag(facts, cluster))
+    if not words:
+        return []
+    halves = np.array([[len(word) * TAG_WIDTH / 2 + TAG_GAP, TAG_HEIGHT / 2] for word in words])
+    placed = np.rint(moved_apart(np.array(places), halves)).astype(int)
+    return [(x, y, word) for (x, y), word in zip(placed.tolist(), words, strict=True)]
+
+
+def _tag(facts: Facts, cluster: int) -> str:
+    is_short = facts.is_named and facts.n_clusters <= N_NAMED_TAGS and facts.titles[cluster]
+    return cut(clean(facts.titles[cluster] if is_short else facts.names[cluster]), MAX_TAG)
+
+
+def moved_apart(centers: Any, halves: Any) -> Any:
+    """Push boxes apart, inside the drawing, each pair the shorter way, until none overlap."""
+    at = centers.astype(float)
+    low, high = halves, np.array([WIDTH, HEIGHT]) - halves
+    for _ in range(N_PUSHES):
+        at = np.clip(at, low, high)
+        moved = False
+        for i in range(len(at)):
+            for j in range(i):
+                apart = at[i] - at[j]
+                missing = halves[i] + halves[j] - np.abs(apart)
+                if (missing <= 0).any():
+                    continue
+                axis = int(np.argmin(missing))
+                push = (missing[axis] / 2 + 0.5) * (1 if apart[axis] >= 0 else -1)
+                at[i, axis] += push
+                at[j, axis] -= push
+                moved = True
+        if not moved:
+            break
+    return np.clip(at, low, high)
 
 
 def _svg(facts: Facts, summary: str, tags: list[tuple[int, int, str]]) -> str:
@@ -113,9 +151,8 @@ def _svg(facts: Facts, summary: str, tags: list[tuple[int, int, str]]) -> str:
     return (
         f'<svg id="map" class="map" viewBox="0 0 {WIDTH} {HEIGHT}" role="img" '
         f'aria-labelledby="map-words"><title id="map-words">{text(summary)}</title>'
-        f'<path class="kept" d="{_segments(drawing.kept)}"/>'
         f'<g class="points">{"".join(paths)}</g>'
-        f'<path class="broken{many}" d="{_segments(drawing.broken)}"/>{words}'
+        f"{_lines('kept', drawing.kept, many)}{_lines('broken', drawing.broken, many)}{words}"
         '<circle id="ring" r="14" fill="none" stroke="#000" stroke-width="3" visibility="hidden"/>'
         "</svg>"
     )
@@ -128,6 +165,12 @@ def _canvas(summary: str) -> str:
         "<noscript><p>The map of so many rows is drawn by a script, which is switched off."
         "</p></noscript>"
     )
+
+
+def _lines(sort: str, segments: Any, many: str) -> str:
+    """Lines over the points, each with a halo to be seen on any colour."""
+    d = _segments(segments)
+    return f'<g class="{sort}{many}"><path class="halo" d="{d}"/><path d="{d}"/></g>'
 
 
 def _segments(lines: Any) -> str:
@@ -146,7 +189,10 @@ def _map_data(facts: Facts, tags: list[tuple[int, int, str]], as_svg: bool) -> s
         "x": drawing.x.tolist(),
         "y": drawing.y.tolist(),
         "labels": facts.labels,
-        "names": [cut(clean(name), MAX_NAME) for name in facts.names],
+        "names": [
+            cut(clean(f"{name} · {title}" if title else name), MAX_NAME)
+            for name, title in zip(facts.names, facts.titles, strict=True)
+        ],
         "ids": _short_names([clean(name) for name in facts.ids]),
     }
     if not as_svg:
@@ -154,6 +200,7 @@ def _map_data(facts: Facts, tags: list[tuple[int, int, str]], as_svg: bool) -> s
             "kept": drawing.kept.tolist(),
             "broken": drawing.broken.tolist(),
             "tags": tags,
+            "many": len(drawing.kept) + len(drawing.broken) > MANY_LINES,
             "colours": COLORS,
             "shapes": ["M0,0" + marker(c, 4.0) for c in range(len(SHAPES))],
         }

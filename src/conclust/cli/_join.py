@@ -1,0 +1,68 @@
+"""The user's table as it was written, to put the clusters beside its cells."""
+
+import csv
+from collections.abc import Sequence
+from typing import Any
+
+from conclust.cli._errors import BadInput
+from conclust.cli._table import Table
+
+
+def joined(
+    table: Table, separator: str | None, added: dict[str, Sequence[Any]]
+) -> tuple[list[str], list[list[Any]]]:
+    """The header and rows of the table with further columns; cells are text, as in the file.
+
+    Parameters
+    ----------
+    table : Table
+    separator : str or None
+        Of a CSV file, where the user named it.
+    added : dict of str to sequence
+        Columns to add. One that the table has already gets a number behind its name.
+    """
+    header, rows = _cells(table, separator)
+    names = [_free(name, header) for name in added]
+    values = zip(*added.values(), strict=True)
+    return header + names, [[*row, *more] for row, more in zip(rows, values, strict=True)]
+
+
+def _free(name: str, taken: Sequence[str]) -> str:
+    number, free = 1, name
+    while free in taken:
+        number += 1
+        free = f"{name}_{number}"
+    return free
+
+
+def _cells(table: Table, separator: str | None) -> tuple[list[str], list[list[Any]]]:
+    suffix = table.path.suffix.lower()
+    if suffix in (".npy", ".npz"):
+        raise BadInput(f"--join: {table.path.name} holds an array, no table; leave --join out.")
+    if suffix == ".parquet":
+        import pandas as pd
+
+        frame = pd.read_parquet(table.path)
+        rows = frame.astype(object).where(frame.notna(), "").to_numpy().tolist()
+        return [str(name) for name in frame.columns], rows
+    return _text_cells(table, separator)
+
+
+def _text_cells(table: Table, separator: str | None) -> tuple[list[str], list[list[Any]]]:
+    with table.path.open(newline="", encoding="utf-8-sig") as file:
+        if separator is None:
+            separator = _separator(table, file.readline())
+            file.seek(0)
+        header, *rows = [row for row in csv.reader(file, delimiter=separator) if row]
+    if len(rows) != len(table):
+        raise BadInput(
+            f"--join: {table.path.name} reads as {len(rows)} lines of cells, but has {len(table)} "
+            "rows; leave --join out, or put quotes around cells with line breaks."
+        )
+    return header, [row + [""] * (len(header) - len(row)) for row in rows]
+
+
+def _separator(table: Table, header: str) -> str:
+    from conclust.cli._table import _separator as separator_of
+
+    return "\t" if table.path.suffix.lower() == ".tsv" else separator_of(table.path, header)
