@@ -16,6 +16,7 @@ N_CONFLICTS_SEEN = 20  # conflicts shown with their rows
 N_BESIDE = 4  # rows shown of one statement or conflict
 STANDS_OUT = 1.05  # times the median
 LIKELY_WRONG = 0.5  # doubt
+DOUBTED = 0.2  # doubt of statements to look at again though they are kept
 
 
 class Case(NamedTuple):
@@ -50,13 +51,20 @@ def broken_cases(constraints: Constraints, kept: Any, doubt: Any, window: Window
     return [_case(constraints, i, False, doubt, "doubt", window) for i in broken[:N_BROKEN]]
 
 
-def ranked_cases(
-    constraints: Constraints, kept: Any, values: Any, word: str, window: Window
+def hardest_cases(
+    constraints: Constraints, kept: Any, priorities: Any, window: Window
 ) -> list[Case]:
-    """The statements of the highest values; most share one, and only those above it count."""
-    stands_out = np.flatnonzero(values > STANDS_OUT * np.median(values))
-    order = stands_out[np.argsort(-values[stands_out], kind="stable")][:N_SUSPECTS]
-    return [_case(constraints, i, bool(kept[i]), values, word, window) for i in order]
+    """The statements of the highest priority; most share one, and only those above it count."""
+    stands_out = np.flatnonzero(priorities > STANDS_OUT * np.median(priorities))
+    order = stands_out[np.argsort(-priorities[stands_out], kind="stable")][:N_SUSPECTS]
+    return [_case(constraints, i, bool(kept[i]), priorities, "priority", window) for i in order]
+
+
+def little_believed(constraints: Constraints, kept: Any, doubt: Any, window: Window) -> list[Case]:
+    """The statements that are kept though the method doubts them."""
+    doubted = np.flatnonzero(kept & (doubt > DOUBTED))
+    order = doubted[np.argsort(-doubt[doubted], kind="stable")][:N_SUSPECTS]
+    return [_case(constraints, i, True, doubt, "doubt", window) for i in order]
 
 
 def conflict_cases(conflicts: Iterable[object], window: Window) -> list[Case]:
@@ -92,7 +100,7 @@ def _case(
         samples = [s for s, c in zip(samples, clusters, strict=True) if clusters.count(c) > 1]
     notes = [] if statement.weight == 1 else [f"weight {statement.weight:g}"]
     if values is not None:
-        notes.append(f"{word} {values[i]:.2g}")
+        notes.append(f"{word} {values[i]:.2f}")
     return Case(
         claim(statement.kind, names),
         _outcome(statement.kind, kept, names, clusters),

@@ -16,7 +16,8 @@ from conclust.reporting._cases import (
     Triplets,
     broken_cases,
     conflict_cases,
-    ranked_cases,
+    hardest_cases,
+    little_believed,
     triplets,
 )
 from conclust.reporting._labels import check_clusters, check_lengths, check_rows
@@ -65,7 +66,7 @@ class Facts:
     labels: list[int]  # of the rows drawn, places in `names`; -1 in no cluster
     names: list[str]  # of the clusters, as they were given
     titles: list[str]  # of the clusters: the user's, known classes', else by profile; or empty
-    is_named: bool  # whether the user or known classes named clusters
+    is_named: list[bool]  # whether the user or known classes named the cluster
     n_set_aside: int  # rows in no cluster
     sizes: list[int]
     phrases: list[list[str]]
@@ -164,7 +165,16 @@ def gather(
         texts=texts,
     )
     rows = _names_of_rows(about.get("ids"), constraints)
-    window = Window(X, rows, labels, profile.columns, columns=columns, frame=frame, texts=texts)
+    window = Window(
+        X,
+        rows,
+        labels,
+        profile.columns,
+        columns=columns,
+        frame=frame,
+        texts=texts,
+        used=[*about.get("numbers", ()), *about.get("categories", ())],
+    )
     called = first_of(
         given_names(clusters, about.get("names")), names_of_classes(clusters, about.get("classes"))
     )
@@ -195,7 +205,7 @@ def gather(
         labels=labels[drawing.rows].tolist(),
         names=clusters.names,
         titles=first_of(called, by_profile),
-        is_named=any(called),
+        is_named=[bool(name) for name in called],
         n_set_aside=clusters.n_set_aside,
         sizes=sizes,
         phrases=profile.phrases,
@@ -252,11 +262,10 @@ def _suspects(
     """The statements of highest learned priority, else the most doubted ones that are kept."""
     priorities = _values(about.get("priorities"), constraints)
     if priorities is not None:
-        cases = ranked_cases(constraints, kept, priorities, "priority", window)
+        cases = hardest_cases(constraints, kept, priorities, window)
         return cases, "Hardest to keep, by the priorities learned"
     if doubt is not None:
-        cases = ranked_cases(constraints, kept, np.where(kept, doubt, 0), "doubt", window)
-        return [case for case in cases if case.kept], "Kept, but little believed"
+        return little_believed(constraints, kept, doubt, window), "Kept, but little believed"
     return [], ""
 
 

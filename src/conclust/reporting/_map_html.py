@@ -109,8 +109,8 @@ def _tags(facts: Facts) -> list[tuple[int, int, str]]:
 
 
 def _tag(facts: Facts, cluster: int) -> str:
-    is_short = facts.is_named and facts.n_clusters <= N_NAMED_TAGS and facts.titles[cluster]
-    return cut(clean(facts.titles[cluster] if is_short else facts.names[cluster]), MAX_TAG)
+    is_shown = facts.is_named[cluster] and facts.n_clusters <= N_NAMED_TAGS
+    return cut(clean(facts.titles[cluster] if is_shown else facts.names[cluster]), MAX_TAG)
 
 
 def moved_apart(centers: Any, halves: Any) -> Any:

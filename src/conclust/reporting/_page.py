@@ -136,9 +136,11 @@ def _cluster_section(facts: Facts) -> str:
             f"<td>{size:,} rows ({size / facts.n_samples:.0%}){bar}</td>{sure}<td>{what}</td></tr>"
         )
     sure = '<th scope="col" class="n">confidence</th>' if facts.confidence else ""
+    told = "; confidence is how sure the method is of its rows, at most 1" if sure else ""
     table = (
         '<table class="clusters"><caption>Size of each cluster, and what distinguishes it from all '
-        f'rows</caption><thead><tr><th scope="col">cluster</th><th scope="col">size</th>{sure}'
+        f"rows{told}</caption>"
+        f'<thead><tr><th scope="col">cluster</th><th scope="col">size</th>{sure}'
         f'<th scope="col">what stands out</th></tr></thead><tbody>{"".join(rows)}</tbody></table>'
     )
     n_more = facts.n_clusters - len(shown)

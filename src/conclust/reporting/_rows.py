@@ -52,6 +52,8 @@ class Window:
         The columns as the user has them; those of X are shown otherwise.
     texts : sequence of str
         Columns of `frame` with running text.
+    used : sequence of str
+        Columns of `frame` that were clustered by.
     """
 
     def __init__(
@@ -64,13 +66,14 @@ class Window:
         columns: Sequence[str] | None = None,
         frame: "pd.DataFrame | None" = None,
         texts: Sequence[str] = (),
+        used: Sequence[str] = (),
     ):
-        self._names, self._labels = names, labels
+        self._names, self._labels, self._main = names, labels, set(main)
         if frame is None:
             self._frame = _frame_of(X, main, columns)
             self.columns = list(self._frame.columns)
         else:
-            self.columns = _shown_columns(frame, main, texts)
+            self.columns = _shown_columns(frame, main, texts, used)
             self._frame = frame[self.columns]
         self._spread = {
             name: float(np.nanstd(_numbers(column)))
@@ -108,6 +111,8 @@ class Window:
         return text if len(text) <= MAX_CELL else text[: MAX_CELL - 1] + "…"
 
     def _differ(self, name: str, rows: Sequence[int]) -> bool:
+        if name not in self._main:
+            return False  # texts and notes nearly always differ
         values = self._frame[name].iloc[list(rows)]
         if name in self._spread:
             numbers = _numbers(values)
@@ -127,16 +132,17 @@ def _frame_of(X: Any, main: Sequence[str], columns: Sequence[str] | None) -> "pd
     return pd.DataFrame(X[:, [place[name] for name in shown]], columns=shown)
 
 
-def _shown_columns(frame: "pd.DataFrame", main: Sequence[str], texts: Sequence[str]) -> list[str]:
+def _shown_columns(
+    frame: "pd.DataFrame", main: Sequence[str], texts: Sequence[str], used: Sequence[str]
+) -> list[str]:
     shown = [*texts[:N_TEXTS], *[name for name in main if name not in texts][:N_MAIN]]
-    others = [
-        name
+    # The more values a column of words has, the more it says which row this is.
+    n_values = {
+        name: column.nunique()
         for name, column in frame.items()
-        if name not in shown
-        and name not in main
-        and column.dtype.kind in "OTU"  # words, by any of pandas' names for them
-        and column.nunique() > 1
-    ]
+        if name not in {*texts, *used} and not _is_number(column)
+    }
+    others = sorted((name for name in n_values if n_values[name] > 1), key=lambda n: -n_values[n])
     return [*shown, *map(str, others[:N_OTHER])]
 
 

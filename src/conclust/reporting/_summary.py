@@ -65,7 +65,8 @@ def _statements(facts: Facts) -> str:
         if facts.n_doubted == n:
             kept += " and looks wrong" if n == 1 else " and look wrong"
         elif facts.n_doubted:
-            kept += f", of which {facts.n_doubted:,} look wrong"
+            looks = "looks" if facts.n_doubted == 1 else "look"
+            kept += f", of which {facts.n_doubted:,} {looks} wrong"
         else:
             kept += ": wrong, or against what the rows say"
     if facts.triplets is not None and facts.triplets.n_shown < facts.triplets.total:
