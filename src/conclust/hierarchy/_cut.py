@@ -94,15 +94,15 @@ def cut_hierarchy(
     gain = gains_by_level(tree.children, said, level)
 
     def cut(smallest: int) -> tuple[npt.NDArray[np.int32] | None, int]:
+        split, deepest = np.zeros(n - 1, dtype=np.bool_), 0
+        sought = (tree.children, size, closed)
         if by == "order":
-            deepest, split = 0, np.zeros(n - 1, dtype=np.bool_)
             latest_splits = short(kernel.latest_splits, 10 * n)
-            if not latest_splits(tree.children, size, closed, n_clusters, smallest, split):
-                return None, 0
+            found = latest_splits(*sought, n_clusters, smallest, split)
         else:
-            split, deepest = from_the_top(tree.children, size, closed, gain, n_clusters, smallest)
-            if split is None:
-                return None, 0
+            found, deepest = from_the_top(*sought, gain, n_clusters, smallest, split)
+        if not found:
+            return None, deepest
         is_core = partial(np.less_equal, smallest)
         return _labels(tree, split, is_core, said, distances), deepest
 
@@ -163,35 +163,36 @@ def from_the_top(
     gain: FloatArray,
     n_clusters: int,
     smallest: int,
-) -> tuple[npt.NDArray[np.bool_] | None, int]:
+    split: npt.NDArray[np.bool_],
+) -> tuple[bool, int]:
     """Choose merges to undo: those that the top statements want, then level by level.
 
     Parameters
     ----------
-    children, size, closed
+    children, size, closed, n_clusters, split
         As in the kernel `best_splits`.
     gain : ndarray of shape (n_levels, n - 1)
-    n_clusters, smallest : int
+    smallest : int
+        Its `min_size`.
 
     Returns
     -------
-    split : ndarray of shape (n - 1,), bool, or None
-        None when there are not as many branches.
+    found : bool
+        Whether there are as many clusters to be had.
     deepest : int
         The level that had the last word.
     """
     best_splits = short(kernel.best_splits, 10 * len(gain) * len(size) * n_clusters**2)
-    split = np.zeros(len(children), dtype=np.bool_)
     for level, wanted in enumerate(gain):
-        wanted = wanted + split * (1 + np.abs(wanted).sum())
         more = level + 1 < len(gain)
+        wanted = wanted + split * (1 + np.abs(wanted).sum())
         if more:
             wanted = _with_unnamed(wanted, gain[level + 1 :])
-        split = np.zeros_like(split)
+        split[:] = False
         n_found = best_splits(children, size, wanted, closed, n_clusters, smallest, more, split)
         if n_found in (0, n_clusters):
             break
-    return (split, level) if n_found else (None, 0)
+    return n_found > 0, level
 
 
 def _with_unnamed(gain: FloatArray, deeper: FloatArray) -> FloatArray:
