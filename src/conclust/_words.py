@@ -29,6 +29,15 @@ def violation(row: dict[str, Any]) -> str:
     return f"{row['type']} {', '.join(parts)}"
 
 
+def relative_words(count: Any) -> str:
+    """What clusters make of relative statements, in a sentence."""
+    return (
+        f"Of the relative ones {count.shown:,} show (two in one cluster, the third in another), "
+        f"{count.together:,} lie inside one cluster, {count.apart:,} in three, "
+        f"{count.broken:,} are broken."
+    )
+
+
 def claim(kind: str, names: Sequence[str]) -> str:
     """Write a statement as a clause."""
     a, b = names[:2]

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from conclust._declare import Method, methods, why_not
-from conclust._words import violation
+from conclust._words import relative_words, violation
 from conclust.cli._compiling import say_when_compiling
 from conclust.cli._errors import BadInput, about
 from conclust.cli._options import (
@@ -454,6 +454,8 @@ def _print(job: "Job", found: Outcome, record: dict[str, Any]) -> None:
     if len(report.kept):
         parts = ", ".join(f"{c.kept} of {c.given} {kind}" for kind, c in report.counts.items())
         say(f"Statements kept: {int(report.kept.sum())} of {len(report.kept)} ({parts}).")
+        if "relative" in report.counts:
+            say(f"  {relative_words(report.relative)}")
         for row in record["violated"][:N_BROKEN]:
             say(f"  broken: {violation(row)}")
         if len(record["violated"]) > N_BROKEN:

@@ -65,7 +65,8 @@ class ReCon(ClusterMixin, BaseEstimator):
         matrix of distances. Centroid and ward linkage need "euclidean" or "precomputed".
     cut_by : {"constraints", "order"}, default="constraints"
         Which merges are undone for `n_clusters` clusters: those that take c from a and b for the
-        most statements and a from b for the fewest, or the last ones (the paper).
+        most statements and a from b for the fewest, from the top of the statements' tree down (the
+        k top branches of a taxonomy with k of them), or the last ones (the paper).
     min_branch_size : int or "auto", default="auto"
         Branches with fewer samples are outliers: they do not count as clusters, and join the
         nearest cluster that keeps the statements. "auto" tries a quarter of an average cluster,
