@@ -372,12 +372,19 @@ def about_of(job: "Job", found: Outcome) -> "About":
         "labels_in": "labels.csv, beside this page",
         "method": found.method.class_name,
         "reasons": found.reasons,
+        "tree": _tree_of(estimator),
         "history": getattr(estimator, "history_", ()),
         "priorities": getattr(estimator, "constraint_weights_", None),
         "doubt": _doubt(estimator),
         "confidence": found.confidence,
         "curve": found.curve,
     }
+
+
+def _tree_of(estimator: Any) -> Any:
+    """The hierarchy that was cut, of the method itself or of the one it has chosen."""
+    models = (estimator, getattr(estimator, "model_", None))
+    return next((model for model in models if hasattr(model, "children_")), None)
 
 
 def _features(job: "Job") -> list[str]:

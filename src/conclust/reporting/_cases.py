@@ -29,20 +29,6 @@ class Case(NamedTuple):
     rows: list[Row]
 
 
-class Triplets(NamedTuple):
-    """What became of the relative statements."""
-
-    n_shown: int  # a and b share a cluster, c is in another
-    n_within: int  # all three share one
-    n_scattered: int  # no two share one
-    n_broken: int
-
-    @property
-    def total(self) -> int:
-        """How many there are."""
-        return sum(self)
-
-
 def broken_cases(constraints: Constraints, kept: Any, doubt: Any, window: Window) -> list[Case]:
     """The broken statements, those that look wrong first."""
     broken = np.flatnonzero(~kept)
@@ -76,17 +62,6 @@ def conflict_cases(conflicts: Iterable[object], window: Window) -> list[Case]:
         rows = _rows_of(conflict, window) if i < N_CONFLICTS_SEEN else []
         cases.append(Case(_plainly(conflict), "", "", False, rows))
     return cases
-
-
-def triplets(constraints: Constraints, labels: Any) -> Triplets | None:
-    """How many relative statements the clusters show; None where there are none."""
-    if not len(constraints.relative):
-        return None
-    a, b, c = labels[constraints.relative].T
-    shown, within = (a == b) & (b != c), (a == b) & (b == c)
-    scattered = (a != b) & (b != c) & (a != c)
-    n_shown, n_within, n_scattered = (int(each.sum()) for each in (shown, within, scattered))
-    return Triplets(n_shown, n_within, n_scattered, len(a) - n_shown - n_within - n_scattered)
 
 
 def _case(

@@ -8,17 +8,15 @@ from typing import TYPE_CHECKING, Any, TypedDict, Unpack
 import numpy as np
 
 from conclust._progress import curve_of
-from conclust.constraints import ConstraintReport, Constraints
+from conclust.constraints import ConstraintReport, Constraints, RelativeCount
 from conclust.reporting._before import Before, before
 from conclust.reporting._cases import (
     LIKELY_WRONG,
     Case,
-    Triplets,
     broken_cases,
     conflict_cases,
     hardest_cases,
     little_believed,
-    triplets,
 )
 from conclust.reporting._labels import check_clusters, check_lengths, check_rows
 from conclust.reporting._map import Map, draw
@@ -75,7 +73,7 @@ class Facts:
     typical: dict[int, list[Row]]  # by cluster
     map: Map
     counts: list[tuple[str, int, int]]  # kind, given, kept
-    triplets: Triplets | None
+    relative: RelativeCount  # what became of the relative ones
     n_violated: int
     n_doubted: int  # of those broken: likely wrong; 0 where nobody tells
     broken: list[Case]
@@ -115,6 +113,7 @@ class About(TypedDict, total=False):
     priorities: Any  # (n_statements,) learned, as `constraint_weights_`
     doubt: Any  # (n_statements,), as `doubt_`
     confidence: Any  # (n_samples,) between 0 and 1
+    tree: Any  # a fitted hierarchy, to be drawn
     curve: Any  # numbers of clusters tried, their scores, and the one chosen
     comparison: Sequence[Mapping[str, Any]]  # one row per method
     projection: str  # "pca", "tsne" or "umap"
@@ -214,7 +213,7 @@ def gather(
         typical=dict(zip(largest, typical_rows(X, labels, largest, window), strict=True)),
         map=drawing,
         counts=[(kind, c.given, c.kept) for kind, c in report.counts.items()],
-        triplets=triplets(constraints, labels),
+        relative=report.relative,
         n_violated=report.n_violated,
         n_doubted=_n_doubted(doubt, report.kept),
         broken=broken_cases(constraints, report.kept, doubt, window),
@@ -223,7 +222,7 @@ def gather(
         n_conflicts=len(conflicts),
         conflicts=conflict_cases(conflicts, window),
         before=before(X, labels, n_clusters, constraints, seed),
-        tree="",
+        tree=_tree(about.get("tree"), rows, constraints),
         curves=[curve for curve in curves if curve is not None],
         comparison=list(about.get("comparison", ())),
         details=about.get("details", {}),
@@ -234,6 +233,14 @@ def without_options(sentence: str) -> str:
     """The sentence without clauses about the command line, which a reader has not got."""
     clauses = [clause for clause in sentence.split("; ") if " --" not in f" {clause}"]
     return f"{'; '.join(clauses).rstrip('.')}." if clauses else sentence
+
+
+def _tree(model: Any, names: Any, constraints: Constraints) -> str:
+    from conclust.reporting._tree import dendrogram_svg
+
+    if model is None:
+        return ""
+    return dendrogram_svg(model, names=names, constraints=constraints)
 
 
 def _names_of_rows(ids: Any, constraints: Constraints) -> Any:

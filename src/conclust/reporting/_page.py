@@ -152,7 +152,13 @@ def _cluster_section(facts: Facts) -> str:
 def _tree_section(facts: Facts) -> str:
     if not facts.tree:
         return ""
-    return section("tree", "Tree", f"<figure>{facts.tree}</figure>")
+    caption = (
+        "The hierarchy, from the whole at the left to single rows at the right, in the colours of "
+        "the clusters. On the right some statements, a column each: dots at the two rows that are "
+        "closer, a ring at the third; broken ones are red."
+    )
+    drawing = f"<figure>{facts.tree}<figcaption>{caption}</figcaption></figure>"
+    return section("tree", "Tree", drawing)
 
 
 def _statement_section(facts: Facts) -> str:
@@ -163,28 +169,28 @@ def _statement_section(facts: Facts) -> str:
         for kind, given, kept in facts.counts
     ]
     header = ["kind", "given", "kept", "broken", "share kept"]
-    parts = [html_table("Statements by kind", header, rows, {1, 2, 3, 4}), _triplets(facts)]
+    parts = [html_table("Statements by kind", header, rows, {1, 2, 3, 4}), _relative(facts)]
     if facts.before is not None:
         parts.append(_before(facts, facts.before))
     if facts.broken:
         parts.append(_broken(facts))
-    elif facts.triplets is None or facts.triplets.n_shown == facts.triplets.total:
+    elif facts.relative.shown == sum(facts.relative):
         parts.append('<p class="good">Every statement is kept.</p>')
     if facts.suspects:
         parts.append(f"<h3>{text(facts.suspects_title)}</h3>{cases(facts, facts.suspects, '')}")
     return section("statements", "Statements", "\n".join(parts))
 
 
-def _triplets(facts: Facts) -> str:
+def _relative(facts: Facts) -> str:
     """A relative statement is kept by clusters that say nothing about it, too."""
-    found = facts.triplets
-    if found is None:
+    found = facts.relative
+    if not sum(found):
         return ""
-    rows: list[tuple[str, int]] = [
-        ("a and b together, c elsewhere: the clusters <b>show</b> it", found.n_shown),
-        ("all three in one cluster: kept, but not to be seen", found.n_within),
-        ("all three in different clusters: kept, but not to be seen", found.n_scattered),
-        ("c with only one of the two: broken", found.n_broken),
+    rows = [
+        ("a and b in one cluster, c in another: the clusters <b>show</b> it", found.shown),
+        ("all three in one cluster: left open", found.together),
+        ("in three clusters: left open", found.apart),
+        ("c with just one of a and b: broken", found.broken),
     ]
     return html_table(
         "Relative statements: a and b are closer to each other than to c",

@@ -83,7 +83,7 @@ def profiles(
         for cluster, terms in enumerate(_terms(frame[name], labels, n_clusters)):
             if terms:
                 phrases[cluster].append(f"{name}: {', '.join(terms)}")
-                parts[cluster][:0] = [" ".join(terms[:N_NAMING_TERMS])]
+                parts[cluster][:0] = [", ".join(terms[:N_NAMING_TERMS])]
     return Profiles(phrases, _told_apart(parts), _by_strength(found))
 
 

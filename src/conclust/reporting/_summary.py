@@ -69,10 +69,11 @@ def _statements(facts: Facts) -> str:
             kept += f", of which {facts.n_doubted:,} {looks} wrong"
         else:
             kept += ": wrong, or against what the rows say"
-    if facts.triplets is not None and facts.triplets.n_shown < facts.triplets.total:
+    open_ = facts.relative.together + facts.relative.apart
+    if open_:
         kept += (
-            f", but only {facts.triplets.n_shown:,} of {facts.triplets.total:,} relative ones "
-            "can be seen in these clusters"
+            f"; of the {sum(facts.relative):,} relative ones these clusters show "
+            f"{facts.relative.shown:,} and leave {open_:,} open"
         )
     return f"{kept}."
 
@@ -97,6 +98,8 @@ def _changed(facts: Facts) -> str:
     if facts.before is None or facts.method == "KMeans":
         return ""
     given = sum(given for _, given, _ in facts.counts)
+    if not facts.before.n_moved:
+        return "Plain k-means, which is told nothing, finds the same clusters."
     share = facts.before.n_moved / max(facts.n_samples - facts.n_set_aside, 1)
     return (
         f"Plain k-means, which is told nothing, would keep {facts.before.n_kept:,} of the "
