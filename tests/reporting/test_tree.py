@@ -24,7 +24,7 @@ def test_names_statements_and_colours():
     model = fitted(relative=[(0, 1, 2), (3, 4, 5), (0, 2, 1)])
     svg = drawn(model, names=[f"<b>{i}" for i in range(30)])
     assert sorted(t.text for t in svg.iter(f"{SVG}text")) == sorted(f"<b>{i}" for i in range(30))
-    titles = [g.find(f"{SVG}title").text for g in svg.iter(f"{SVG}g")]
+    titles = [g.find(f"{SVG}title").text for g in svg.findall(f"{SVG}g")]
     assert titles[0].endswith("broken")  # what a repair dropped comes first
     assert len(titles) == 3
     assert "3 of 3 relative statements" in svg.find(f"{SVG}desc").text

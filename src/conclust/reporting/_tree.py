@@ -10,7 +10,7 @@ from conclust.constraints import Constraints
 from conclust.reporting._html import clean, color, cut, text
 
 WIDTH, ROW, MARGIN = 1000, 16, 14  # units of the drawing; a row for each leaf
-TREE, NAMES, ARCS = 480, 500, 790  # where the tree ends, names begin, arcs begin
+TREE, NAMES, STATEMENTS = 480, 492, 730  # where the tree ends, names and statements begin
 NAME = 36  # characters of a name
 KEPT, BROKEN = "#4a5568", "#b3001b"
 
@@ -49,13 +49,13 @@ def dendrogram_svg(
         constraints = model.constraints_ + model.dropped_
     labels = getattr(model, "labels_", None)
     layout = lay_out(model.children_, model.distances_, labels, max_leaves)
-    arcs, n_drawn = _arcs(model, layout, names, constraints, max_statements)
+    statements, n_drawn = _statements(model, layout, names, constraints, max_statements)
     height = 2 * MARGIN + ROW * len(layout.ends)
     said = _said(layout, len(names), len(constraints.relative), n_drawn)
     return (
         f'<svg class="tree" viewBox="0 0 {WIDTH} {height}" role="img" font-size="11" '
         f'font-family="sans-serif" fill="none"><title>The hierarchy</title>'
-        f"<desc>{text(said)}</desc>{_branches(layout)}{_leaves(layout, names)}{arcs}</svg>"
+        f"<desc>{text(said)}</desc>{_branches(layout)}{_leaves(layout, names)}{statements}</svg>"
     )
 
 
@@ -64,7 +64,10 @@ def _said(layout: Layout, n: int, n_relative: int, n_drawn: int) -> str:
     if len(layout.ends) < n:
         said += f", drawn as {len(layout.ends):,} branches"
     if n_relative:
-        said += f"; {n_drawn:,} of {n_relative:,} relative statements are drawn"
+        said += (
+            f"; {n_drawn:,} of {n_relative:,} relative statements are drawn, a column each: "
+            "dots at the two that are closer, a ring at the third"
+        )
     return f"{said}. A branch is drawn no lower than its parts."
 
 
@@ -108,10 +111,10 @@ def _leaves(layout: Layout, names: list[str]) -> str:
     return "".join(written)
 
 
-def _arcs(
+def _statements(
     model: Any, layout: Layout, names: list[str], constraints: Constraints, n: int
 ) -> tuple[str, int]:
-    """An arc from a to b and a line from it to a dot at c, for some statements."""
+    """A column for each of some statements: dots at a and b, joined, and a ring at c."""
     triplets = constraints.relative
     holds = constraints.satisfied_by(model.children_)
     y = MARGIN + ROW * (layout.place[triplets] + 0.5)
@@ -120,17 +123,19 @@ def _arcs(
     broken = np.flatnonzero(~holds[seen])
     chosen = seen[spread(model.children_, triplets[seen], broken, n)]
     written = []
-    for r in chosen.tolist():
+    for x, r in zip(
+        np.linspace(STATEMENTS, WIDTH - MARGIN, max(n, 2)), chosen.tolist(), strict=False
+    ):
         a, b, c = y[r].tolist()
-        bulge = ARCS + 20 + 150 * abs(b - a) / max(ROW * len(layout.ends), 1)
-        middle = (a + b) / 2, (ARCS + bulge) / 2
+        near = min(a, b, key=lambda end: abs(end - c))
         stroke, dash = (KEPT, "") if holds[r] else (BROKEN, ' stroke-dasharray="4 3"')
         told = " and ".join(names[i] for i in triplets[r, :2])
         told += f" are closer than {names[triplets[r, 2]]}: {'kept' if holds[r] else 'broken'}"
+        dots = "".join(f'<circle cx="{x:.1f}" cy="{end:.1f}" r="2"/>' for end in (a, b))
         written.append(
-            f'<g stroke="{stroke}" stroke-opacity=".7"{dash}><title>{text(told)}</title>'
-            f'<path d="M{ARCS},{a:.1f}Q{bulge:.1f},{middle[0]:.1f} {ARCS},{b:.1f}'
-            f'M{middle[1]:.1f},{middle[0]:.1f}L{ARCS},{c:.1f}"/>'
-            f'<circle cx="{ARCS}" cy="{c:.1f}" r="2.5" fill="{stroke}"/></g>'
+            f'<g stroke="{stroke}"{dash}><title>{text(told)}</title>'
+            f'<path stroke-width="2" d="M{x:.1f},{a:.1f}V{b:.1f}"/><g fill="{stroke}">{dots}</g>'
+            f'<path stroke-opacity=".4" d="M{x:.1f},{near:.1f}V{c:.1f}"/>'
+            f'<circle cx="{x:.1f}" cy="{c:.1f}" r="2.5" fill="#fff"/></g>'
         )
     return "".join(written), len(chosen)
