@@ -27,6 +27,7 @@ from conclust.reporting._rows import Row, Window, typical_rows
 if TYPE_CHECKING:
     import pandas as pd
 
+N_BRANCHES, N_LEAVES = 40, 200  # of a tree at a glance, and of the whole
 N_TYPICAL_CLUSTERS = 40  # the largest, of which typical rows are shown
 
 
@@ -82,7 +83,7 @@ class Facts:
     n_conflicts: int
     conflicts: list[Case]
     before: Before | None
-    tree: str  # SVG of a hierarchy
+    trees: list[str]  # SVG of a hierarchy: its upper branches, and all of it where that is more
     curves: list[Curve]
     comparison: list[Mapping[str, Any]]
     details: Mapping[str, Any]
@@ -222,7 +223,7 @@ def gather(
         n_conflicts=len(conflicts),
         conflicts=conflict_cases(conflicts, window),
         before=before(X, labels, n_clusters, constraints, seed),
-        tree=_tree(about.get("tree"), rows, constraints),
+        trees=_trees(about.get("tree"), rows, constraints),
         curves=[curve for curve in curves if curve is not None],
         comparison=list(about.get("comparison", ())),
         details=about.get("details", {}),
@@ -235,12 +236,15 @@ def without_options(sentence: str) -> str:
     return f"{'; '.join(clauses).rstrip('.')}." if clauses else sentence
 
 
-def _tree(model: Any, names: Any, constraints: Constraints) -> str:
+def _trees(model: Any, names: Any, constraints: Constraints) -> list[str]:
     from conclust.reporting._tree import dendrogram_svg
 
     if model is None:
-        return ""
-    return dendrogram_svg(model, names=names, constraints=constraints)
+        return []
+    limits = [N_BRANCHES, N_LEAVES] if len(names) > N_BRANCHES else [N_LEAVES]
+    return [
+        dendrogram_svg(model, names=names, constraints=constraints, max_leaves=n) for n in limits
+    ]
 
 
 def _names_of_rows(ids: Any, constraints: Constraints) -> Any:

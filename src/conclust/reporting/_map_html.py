@@ -56,10 +56,8 @@ def map_section(facts: Facts) -> str:
             for sort, n in (("kept", drawing.n_kept), ("broken", drawing.n_broken))
             if n
         )
-        lines = (
-            f" Lines are statements: {drawing.n_kept:,} kept (solid black), "
-            f"{drawing.n_broken:,} broken (dashed red)"
-        )
+        sorts = [(drawing.n_kept, "kept (solid black)"), (drawing.n_broken, "broken (dashed red)")]
+        lines = f" Lines are statements: {', '.join(f'{n:,} {what}' for n, what in sorts if n)}"
         n_drawn = len(drawing.kept) + len(drawing.broken)
         if n_drawn < drawing.n_kept + drawing.n_broken:
             lines += f", {n_drawn:,} of them drawn"

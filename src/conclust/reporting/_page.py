@@ -150,15 +150,18 @@ def _cluster_section(facts: Facts) -> str:
 
 
 def _tree_section(facts: Facts) -> str:
-    if not facts.tree:
+    if not facts.trees:
         return ""
     caption = (
         "The hierarchy, from the whole at the left to single rows at the right, in the colours of "
         "the clusters. On the right some statements, a column each: dots at the two rows that are "
         "closer, a ring at the third; broken ones are red."
     )
-    drawing = f"<figure>{facts.tree}<figcaption>{caption}</figcaption></figure>"
-    return section("tree", "Tree", drawing)
+    first, *whole = (wide(tree, "The hierarchy") for tree in facts.trees)
+    drawing = f"<figure>{first}<figcaption>{caption}</figcaption></figure>"
+    return section(
+        "tree", "Tree", drawing + "".join(folded("More of its branches", t) for t in whole)
+    )
 
 
 def _statement_section(facts: Facts) -> str:

@@ -29,7 +29,8 @@ def _card(facts: Facts, case: Case, question: str) -> str:
     found = ""
     if case.found:
         found = f' <span class="{"good" if case.kept else "bad"}">{named(case.found, 300)}</span>'
-    said = f"<b>{named(case.said.rstrip('.'), MAX_SENTENCE)}.</b>{found}{note} {text(question)}"
+    sentence = case.said if case.said.endswith(".") else f"{case.said}."
+    said = f"<b>{named(sentence, MAX_SENTENCE)}</b>{found}{note} {text(question)}"
     if not case.rows:
         return f'<div class="case"><p>{said}</p></div>'
     heads = "".join(
