@@ -35,6 +35,7 @@ from conclust.cli._options import (
 if TYPE_CHECKING:
     from conclust import Conflict, ConstraintReport
     from conclust.cli._job import Job
+    from conclust.cli._join import Cells
     from conclust.model_selection import KCurve
     from conclust.reporting import About
 
@@ -65,8 +66,7 @@ class Labels:
     """How labels.csv is to look."""
 
     names: Mapping[str, str] = field(default_factory=dict)  # of clusters, by their number
-    join: bool = False  # the user's table with the clusters, rather than ids and clusters
-    separator: str | None = None  # of the user's table
+    cells: "Cells | None" = None  # the table to join the clusters to, else ids are written
 
 
 N_BROKEN = 10  # broken statements printed; all are in the report
@@ -133,6 +133,7 @@ def command(
     say_when_compiling()
     from conclust._persist import require_skops
     from conclust.cli._job import check_n_clusters, read_job
+    from conclust.cli._join import read_cells
     from conclust.cli._names import check_names, names_of
     from conclust.reporting import check_projection
 
@@ -146,12 +147,12 @@ def command(
     if n_clusters != "auto":
         check_n_clusters(int(n_clusters), len(job.table))
         check_names(names, int(n_clusters))
+    labels = Labels(names, read_cells(job.table, options.separator) if join else None)
     with about("--map"):
         check_projection(projection, len(job.table))
     with output_folder(output or Path(f"{data.stem}-clusters")) as folder:
         found = run(job, n_clusters, method, given, seed, quiet=as_json)
         with working("writing the report"):
-            labels = Labels(names, join, options.separator)
             record = write(folder, job, found, seed, projection, model, labels=labels)
     if as_json:
         show_json(record)
@@ -283,20 +284,22 @@ def write(
         else:
             files.append("model.skops")
     if n_guarded:
+        what = "ids" if labels.cells is None else "cells"
         notes.append(
-            f"{n_guarded} {'cells' if labels.join else 'ids'} begin like a formula and are written "
-            "with an apostrophe in front."
+            f"{n_guarded} {what} begin like a formula and are written with an apostrophe in front."
         )
+    named = {c: name for c, name in labels.names.items() if int(c) < found.n_clusters}
+    notes += [
+        f"{name!r} names nothing: there is no cluster {c}."
+        for c, name in labels.names.items()
+        if c not in named
+    ]
     head = {"command": ["conclust", *sys.argv[1:]], "folder": str(folder), "files": files}
     record = {**head, **record_of(job, found, seed), "warnings": notes}
     said = about_of(job, found)
-    said |= {"notes": job.notes + notes, "comparison": comparison, "details": record}
-    said |= {
-        "names": {
-            label: labels.names[label] for label in labels.names if int(label) < found.n_clusters
-        }
-    }
-    said |= {"projection": projection, "seed": seed}
+    done = [note for note in notes if note not in found.warnings]
+    said |= {"notes": job.notes + done, "comparison": comparison, "details": record}
+    said |= {"projection": projection, "seed": seed, "names": named, "warnings": found.warnings}
     write_report(folder / "report.html", job.X, found.labels, job.constraints, **said)
     with atomic_write(folder / "run.json") as file:
         json.dump(plain(record), file, indent=2, ensure_ascii=False, allow_nan=False)
@@ -306,17 +309,16 @@ def write(
 
 def _write_labels(path: Path, job: "Job", found: Outcome, labels: Labels) -> int:
     """Write the label of each row, and how sure it is; return how many cells were guarded."""
-    from conclust.cli._join import joined
     from conclust.cli._table import write_rows
 
     found_labels = found.labels.tolist()
-    columns = {"cluster" if labels.join else "label": found_labels}
+    columns = {"label" if labels.cells is None else "cluster": found_labels}
     if labels.names:
         columns["cluster_name"] = [labels.names.get(str(label), "") for label in found_labels]
     if found.confidence is not None:
         columns["confidence"] = [round(float(c), 4) for c in found.confidence]
-    if labels.join:
-        return write_rows(path, *joined(job.table, labels.separator, columns))
+    if labels.cells is not None:
+        return write_rows(path, *labels.cells.joined(columns))
     columns = {"id": job.table.names, **columns}
     return write_rows(path, list(columns), list(zip(*columns.values(), strict=True)))
 

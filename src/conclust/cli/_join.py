@@ -2,29 +2,24 @@
 
 import csv
 from collections.abc import Sequence
-from typing import Any
+from typing import Any, NamedTuple
 
 from conclust.cli._errors import BadInput
 from conclust.cli._table import Table
 
 
-def joined(
-    table: Table, separator: str | None, added: dict[str, Sequence[Any]]
-) -> tuple[list[str], list[list[Any]]]:
-    """The header and rows of the table with further columns; cells are text, as in the file.
+class Cells(NamedTuple):
+    """A table as text."""
 
-    Parameters
-    ----------
-    table : Table
-    separator : str or None
-        Of a CSV file, where the user named it.
-    added : dict of str to sequence
-        Columns to add. One that the table has already gets a number behind its name.
-    """
-    header, rows = _cells(table, separator)
-    names = [_free(name, header) for name in added]
-    values = zip(*added.values(), strict=True)
-    return header + names, [[*row, *more] for row, more in zip(rows, values, strict=True)]
+    header: list[str]
+    rows: list[list[Any]]
+
+    def joined(self, added: dict[str, Sequence[Any]]) -> "Cells":
+        """With further columns; one that there is already gets a number behind its name."""
+        names = [_free(name, self.header) for name in added]
+        values = zip(*added.values(), strict=True)
+        rows = [[*row, *more] for row, more in zip(self.rows, values, strict=True)]
+        return Cells(self.header + names, rows)
 
 
 def _free(name: str, taken: Sequence[str]) -> str:
@@ -35,7 +30,15 @@ def _free(name: str, taken: Sequence[str]) -> str:
     return free
 
 
-def _cells(table: Table, separator: str | None) -> tuple[list[str], list[list[Any]]]:
+def read_cells(table: Table, separator: str | None) -> Cells:
+    """The cells of a table as they are written in its file.
+
+    Parameters
+    ----------
+    table : Table
+    separator : str or None
+        Of a CSV file, where the user named it.
+    """
     suffix = table.path.suffix.lower()
     if suffix in (".npy", ".npz"):
         raise BadInput(f"--join: {table.path.name} holds an array, no table; leave --join out.")
@@ -44,11 +47,11 @@ def _cells(table: Table, separator: str | None) -> tuple[list[str], list[list[An
 
         frame = pd.read_parquet(table.path)
         rows = frame.astype(object).where(frame.notna(), "").to_numpy().tolist()
-        return [str(name) for name in frame.columns], rows
+        return Cells([str(name) for name in frame.columns], rows)
     return _text_cells(table, separator)
 
 
-def _text_cells(table: Table, separator: str | None) -> tuple[list[str], list[list[Any]]]:
+def _text_cells(table: Table, separator: str | None) -> Cells:
     with table.path.open(newline="", encoding="utf-8-sig") as file:
         if separator is None:
             separator = _separator(table, file.readline())
@@ -59,7 +62,7 @@ def _text_cells(table: Table, separator: str | None) -> tuple[list[str], list[li
             f"--join: {table.path.name} reads as {len(rows)} lines of cells, but has {len(table)} "
             "rows; leave --join out, or put quotes around cells with line breaks."
         )
-    return header, [row + [""] * (len(header) - len(row)) for row in rows]
+    return Cells(header, [row + [""] * (len(header) - len(row)) for row in rows])
 
 
 def _separator(table: Table, header: str) -> str:

@@ -1,5 +1,6 @@
 """Everything the page says, as plain values: no HTML here."""
 
+import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import date
@@ -197,9 +198,9 @@ def gather(
         n_samples=len(labels),
         n_clusters=n_clusters,
         method=about.get("method", ""),
-        reasons=list(about.get("reasons", ())),
-        notes=[without_options(note) for note in about.get("notes", ())],
-        warnings=[without_options(warning) for warning in about.get("warnings", ())],
+        reasons=[plainly(reason) for reason in about.get("reasons", ())],
+        notes=[plainly(note) for note in about.get("notes", ())],
+        warnings=[plainly(warning) for warning in about.get("warnings", ())],
         decides=deciding_column(X, labels, named_columns(X, columns)) or "",
         ids=[str(rows[i]) for i in drawing.rows],
         labels=labels[drawing.rows].tolist(),
@@ -230,10 +231,15 @@ def gather(
     )
 
 
-def without_options(sentence: str) -> str:
-    """The sentence without clauses about the command line, which a reader has not got."""
-    clauses = [clause for clause in sentence.split("; ") if " --" not in f" {clause}"]
-    return f"{'; '.join(clauses).rstrip('.')}." if clauses else sentence
+# An option such as --raw, or a call such as suspects().
+_FOR_USERS = re.compile(r"(^|\s)--[a-z]|\w\(\)")
+
+
+def plainly(sentence: str) -> str:
+    """The sentence without clauses about options and calls, which a reader has not got."""
+    clauses = [clause for clause in sentence.split("; ") if not _FOR_USERS.search(clause)]
+    is_whole = not clauses or len(clauses) == sentence.count("; ") + 1
+    return sentence if is_whole else f"{'; '.join(clauses).rstrip('.')}."
 
 
 def _trees(model: Any, names: Any, constraints: Constraints) -> list[str]:

@@ -29,7 +29,7 @@ MAX_TAG = 16
 N_TAGS = 50  # clusters, the largest
 N_NAMED_TAGS = 12  # with more of them there is room for numbers only
 TAG_WIDTH, TAG_HEIGHT, TAG_GAP = 18, 38, 6  # of a letter, as large as on a narrow screen
-N_PUSHES = 200
+TAG_STEP = 20  # how finely a free place is looked for
 MANY_LINES = 100
 N_LEGEND = 40  # clusters, the largest
 
@@ -91,7 +91,7 @@ def _map_words(facts: Facts) -> str:
 
 
 def _tags(facts: Facts) -> list[tuple[int, int, str]]:
-    """Where each cluster is named: at the median of its rows, moved until none hides another."""
+    """Where each cluster is named: at the median of its rows, moved so that none hides another."""
     labels = np.asarray(facts.labels)
     words, places = [], []
     for cluster in sorted(largest_clusters(facts, N_TAGS)):
@@ -112,26 +112,18 @@ def _tag(facts: Facts, cluster: int) -> str:
 
 
 def moved_apart(centers: Any, halves: Any) -> Any:
-    """Push boxes apart, inside the drawing, each pair the shorter way, until none overlap."""
+    """Put each box where it wants to be, or at the nearest place where it hides none before it."""
+    steps = np.arange(-WIDTH, WIDTH + 1, TAG_STEP)
+    offsets = np.stack(np.meshgrid(steps, steps), axis=-1).reshape(-1, 2)
+    offsets = offsets[np.argsort((offsets**2).sum(axis=1), kind="stable")]
     at = centers.astype(float)
-    low, high = halves, np.array([WIDTH, HEIGHT]) - halves
-    for _ in range(N_PUSHES):
-        at = np.clip(at, low, high)
-        moved = False
-        for i in range(len(at)):
-            for j in range(i):
-                apart = at[i] - at[j]
-                missing = halves[i] + halves[j] - np.abs(apart)
-                if (missing <= 0).any():
-                    continue
-                axis = int(np.argmin(missing))
-                push = (missing[axis] / 2 + 0.5) * (1 if apart[axis] >= 0 else -1)
-                at[i, axis] += push
-                at[j, axis] -= push
-                moved = True
-        if not moved:
-            break
-    return np.clip(at, low, high)
+    for i, (center, half) in enumerate(zip(centers, halves, strict=True)):
+        places = np.clip(center + offsets, half, np.array([WIDTH, HEIGHT]) - half)
+        hides = np.zeros(len(places), dtype=bool)
+        for j in range(i):
+            hides |= (np.abs(places - at[j]) < half + halves[j]).all(axis=1)
+        at[i] = places[np.argmin(hides)]  # the first free one; the first of all if none is
+    return at
 
 
 def _svg(facts: Facts, summary: str, tags: list[tuple[int, int, str]]) -> str:

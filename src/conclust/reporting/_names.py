@@ -23,8 +23,8 @@ def given_names(clusters: Clusters, names: Any) -> list[str]:
     if not isinstance(names, Mapping):
         if isinstance(names, str) or len(names) != len(clusters.names):
             raise ValueError(
-                f"names has {len(names)} entries, but there are {len(clusters.names)} clusters; "
-                "pass one per cluster, or a dict from label to name."
+                f"names must be a dict from label to name, or one name for each of the "
+                f"{len(clusters.names)} clusters; got {str(names)[:60]!r}."
             )
         return [str(name) for name in names]
     named = {str(label): str(name) for label, name in names.items()}
