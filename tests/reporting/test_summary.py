@@ -42,9 +42,13 @@ def test_it_stands_before_the_method():
 @pytest.mark.parametrize(
     ("cannot_link", "doubt", "said"),
     [
-        ([], None, "All 2 statements are kept."),
-        ([(0, 2)], None, "2 of 3 statements are kept; 1 is broken: wrong, or against what"),
-        ([(0, 2)], [0.1, 0.2, 0.9], "2 of 3 statements are kept; 1 is broken and looks wrong."),
+        ([], None, "All 2 statements about which rows belong together are kept."),
+        ([(0, 2)], None, "together 2 are kept; 1 is broken: wrong, or against what"),
+        (
+            [(0, 2)],
+            [0.1, 0.2, 0.9],
+            "Of 3 statements about which rows belong together 2 are kept; 1 is broken and looks wrong.",
+        ),
         ([(0, 2), (1, 3)], [0, 0, 0.9, 0.1], "2 are broken, of which 1 looks wrong."),
         # A method that only says which ones it broke has not judged them.
         ([(0, 2)], [0, 0, 1], "1 is broken: wrong, or"),
@@ -60,7 +64,8 @@ def test_relative_statements_that_clusters_leave_open_are_counted():
     known = Constraints(relative=[(0, 1, 5), (0, 1, 2), (6, 7, 8)])
     said = gather(X, LABELS, known)
     assert summary(said)[1] == (
-        "All 3 statements are kept; of the 3 relative ones these clusters show 1 and leave 2 open."
+        "All 3 statements about which rows belong together are kept; of the 3 relative ones these "
+        "clusters show 1 and leave 2 open."
     )
     assert "Every statement is kept" not in page(said)
 
@@ -102,11 +107,18 @@ def test_plain_k_means_is_compared():
     assert said.before.n_kept == 0
     assert said.before.n_moved == 1
     assert np.sum(said.before.table) == 9
-    assert "would keep 0 of the 1 and place 1 rows (11%) elsewhere" in summary(said)[-1]
+    assert "would keep 0 of the 1 and place 1 row (11%) elsewhere" in summary(said)[-1]
     assert "Before and after" in page(said)
     same = gather(X, LABELS, Constraints(RIGHT))
-    assert "finds the same clusters" in summary(same)[-1]
+    assert "place all rows in the same way" in summary(same)[-1]
     assert gather(X, LABELS).before is None
+
+
+def test_clusters_that_break_much_are_not_to_be_trusted():
+    said = gather(X, LABELS, Constraints(RIGHT, [(0, 2)]))
+    assert "Careful: clusters and statements disagree." in summary(said)
+    believed = gather(X, LABELS, Constraints(RIGHT, [(0, 2)]), doubt=[0.1, 0.1, 0.9])
+    assert not any("Careful" in sentence for sentence in summary(believed))
 
 
 def test_rows_in_no_cluster_are_not_compared():

@@ -2,6 +2,7 @@
 
 from conclust.reporting._facts import Facts
 
+MANY_BROKEN = 0.2  # of the statements
 SMALL = 0.01  # of the rows: a cluster this small is rather a few odd rows
 
 
@@ -59,9 +60,11 @@ def _statements(facts: Facts) -> str:
         return "Nothing was said about which rows belong together."
     n = facts.n_violated
     if not n:
-        kept = f"All {given:,} statements are kept" if given > 1 else "The one statement is kept"
+        kept = f"All {given:,} statements" if given > 1 else "The one statement"
+        kept += f" about which rows belong together {'are' if given > 1 else 'is'} kept"
     else:
-        kept = f"{given - n:,} of {given:,} statements are kept; {_are(n)} broken"
+        kept = f"Of {given:,} statements about which rows belong together {_are(given - n)} kept"
+        kept += f"; {_are(n)} broken"
         if facts.n_doubted == n:
             kept += " and looks wrong" if n == 1 else " and look wrong"
         elif facts.n_doubted:
@@ -87,6 +90,9 @@ def _distrust(facts: Facts) -> str:
         found.append(
             "one cluster is very small" if n_small == 1 else f"{n_small} clusters are very small"
         )
+    given = sum(given for _, given, _ in facts.counts)
+    if facts.n_violated - facts.n_doubted > MANY_BROKEN * given:
+        found.append("clusters and statements disagree")
     if facts.n_conflicts:
         found.append("some statements contradict each other")
     if not found and facts.warnings:
@@ -98,10 +104,13 @@ def _changed(facts: Facts) -> str:
     if facts.before is None or facts.method == "KMeans":
         return ""
     given = sum(given for _, given, _ in facts.counts)
-    if not facts.before.n_moved:
-        return "Plain k-means, which is told nothing, finds the same clusters."
-    share = facts.before.n_moved / max(facts.n_samples - facts.n_set_aside, 1)
+    n = facts.before.n_moved
+    if not n:
+        rows = "these rows" if facts.n_set_aside else "all rows"
+        return f"Plain k-means, which is told nothing, would place {rows} in the same way."
+    share = n / (facts.n_samples - facts.n_set_aside)
     return (
         f"Plain k-means, which is told nothing, would keep {facts.before.n_kept:,} of the "
-        f"{given:,} and place {facts.before.n_moved:,} rows ({share:.0%}) elsewhere."
+        f"{given:,} and place {n:,} {'row' if n == 1 else 'rows'} "
+        f"({f'{share:.0%}' if share >= 0.01 else 'under 1%'}) elsewhere."
     )
