@@ -48,12 +48,11 @@ def lay_out(
         high as its highest part.
     """
     n = len(children) + 1
-    height, size = np.zeros(2 * n - 1), np.ones(2 * n - 1, dtype=np.int64)
+    height, size = heights(children, distances), np.ones(2 * n - 1, dtype=np.int64)
     cluster, one = np.full(2 * n - 1, -1), np.arange(2 * n - 1)
     if labels is not None:
         cluster[:n] = labels
     for v, (a, b) in enumerate(children.tolist()):
-        height[n + v] = max(distances[v], height[a], height[b])
         size[n + v], one[n + v] = size[a] + size[b], one[a]
         cluster[n + v] = cluster[a] if cluster[a] == cluster[b] else -1
     is_open = _opened(children, height, cluster, n if max_ends is None else max_ends)
@@ -75,6 +74,15 @@ def lay_out(
             place[children[node - n]] = place[node]
     parts = children[merges - n]
     return Layout(np.array(ends), size[ends], place, height, merges, parts, one, cluster)
+
+
+def heights(children: IntArray, distances: FloatArray) -> FloatArray:
+    """The distance of each merge, or the height of its highest part where that is more."""
+    n = len(children) + 1
+    height = np.zeros(2 * n - 1)
+    for v, (a, b) in enumerate(children.tolist()):
+        height[n + v] = max(distances[v], height[a], height[b])
+    return height
 
 
 def _opened(
@@ -136,13 +144,12 @@ def meetings(children: IntArray, triplets: IntArray) -> IntArray:
     return found.max(axis=0)
 
 
-def names_of(model: Any, names: Any = None) -> list[str]:
+def names_of(model: Any, names: Any = None) -> list[Any]:
     """The names given, those that the statements know, or positions; one for each sample."""
     n = len(model.children_) + 1
     if names is None:
-        known = model.constraints_.ids
-        return [str(name) for name in (range(n) if known is None else known)]
-    found = [str(name) for name in names]
+        names = range(n) if model.constraints_.ids is None else model.constraints_.ids
+    found = list(names)
     if len(found) != n:
         raise ValueError(f"names must have one name for each of the {n} samples; got {len(found)}.")
     return found

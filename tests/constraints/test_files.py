@@ -9,6 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from conclust import Constraints, read_constraints
+from conclust.constraints import summarize_file
 from conclust.exceptions import InvalidConstraintsError
 from conclust.testing import consistent_constraints
 
@@ -116,6 +117,10 @@ def test_bad_csv_names_the_line(tmp_path, text, message):
     [
         ("{", "links.json is not JSON: .*line 1, column 2"),
         ("[]", 'not an object with "version": 1'),
+        ("[[0, 1], [2, 3, 4]]", "may be links or a hierarchy"),
+        ('{"must-link": [[0, 1]]}', 'not an object with "version": 1'),
+        ('{"cats": [0, 1], "dogs": [1, 2]}', "links.json: .*stand at several: 1"),
+        ('{"cats": [0, 1], "dogs": []}', "links.json: .*empty branch"),
         ('{"version": 2}', 'not an object with "version": 1'),
         ('{"version": 1, "must_link": 3}', "must_link must be a list of rows"),
         ('{"version": 1, "must_link": [[0, 1, 2]]}', r"must_link\[0\] must be a list of 2 samples"),
@@ -246,3 +251,40 @@ def test_groups_beside_provenance(tmp_path):
     assert known.to_frame()["who"].tolist()[0] == "ann"
     known.write(tmp_path / "again.json")
     assert read_constraints(tmp_path / "again.json") == known
+
+
+TAXONOMY = {"cats": ["ann", "bob"], "dogs": {"big": ["cid", "dan"], "small": ["eve"]}}
+NAMES = ["ann", "bob", "cid", "dan", "eve", "fay"]
+
+
+@pytest.mark.parametrize(
+    ("text", "name"),
+    [
+        (json.dumps(TAXONOMY), "tree.json"),
+        (json.dumps({"hierarchy": [["ann", "bob"], [["cid", "dan"], "eve"]]}), "tree.json"),
+        ("((ann,bob)cats,((cid,dan)big:2,eve:1.5)dogs);", "tree.nwk"),
+        ("((ann,'bob'),\n((cid,dan),eve)) ;\n", "tree.newick"),
+    ],
+)
+def test_a_taxonomy_is_read_as_relative_statements(tmp_path, text, name):
+    path = written(tmp_path, text, name)
+    known = read_constraints(path, ids=NAMES)
+    expected = Constraints.from_hierarchy([[0, 1], [[2, 3], 4]])
+    assert {*map(tuple, known.relative)} == {*map(tuple, expected.relative)}
+    assert known.n_samples == 6
+    found = summarize_file(path)
+    assert (sorted(found.names), found.n_statements) == (NAMES[:5], len(expected))
+
+
+@pytest.mark.parametrize(
+    ("text", "message"),
+    [
+        ("((ann,bob),(cid,dan)", "tree.nwk: Newick text ends with 1 open brackets"),
+        ("ann,bob", r"tree.nwk: Newick text starts with"),
+        ("((ann,bob),(cid,gus));", "tree.nwk, statement 2 .*: b 'gus' is not among the 6 ids"),
+        ("((ann,bob),(cid,ann));", "tree.nwk: .*stand at several: ann"),
+    ],
+)
+def test_bad_newick_files(tmp_path, text, message):
+    with pytest.raises(InvalidConstraintsError, match=message):
+        read_constraints(written(tmp_path, text, "tree.nwk"), ids=NAMES)

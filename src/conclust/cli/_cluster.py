@@ -74,7 +74,12 @@ N_BROKEN = 10  # broken statements printed; all are in the report
 
 @click.command("cluster")
 @click.argument("data", type=PATH)
-@click.option("--constraints", "links", type=PATH, help="Statements: CSV, TSV, JSON or JSONL.")
+@click.option(
+    "--constraints",
+    "links",
+    type=PATH,
+    help="Statements (CSV, TSV, JSON, JSONL) or a taxonomy (.nwk, nested JSON).",
+)
 @click.option(
     "-k",
     "--n-clusters",
@@ -125,7 +130,8 @@ def command(
 ) -> None:
     r"""Cluster the rows of DATA (CSV, TSV, Parquet, NPY or NPZ) under what you know about them.
 
-    Writes labels.csv, report.html, run.json and, where skops is installed, model.skops.
+    Writes labels.csv, report.html, run.json, for a hierarchy tree.nwk and, where skops is
+    installed, model.skops.
 
     \b
     conclust cluster table.csv --constraints links.csv --id-col key -k 6
@@ -283,6 +289,8 @@ def write(
             notes.append(told)
         else:
             files.append("model.skops")
+    if _write_tree(folder / "tree.nwk", job.table.names, found.estimator):
+        files.append("tree.nwk")
     if n_guarded:
         what = "ids" if labels.cells is None else "cells"
         notes.append(
@@ -321,6 +329,19 @@ def _write_labels(path: Path, job: "Job", found: Outcome, labels: Labels) -> int
         return write_rows(path, *labels.cells.joined(columns))
     columns = {"id": job.table.names, **columns}
     return write_rows(path, list(columns), list(zip(*columns.values(), strict=True)))
+
+
+def _write_tree(path: Path, names: list[str], estimator: Any) -> bool:
+    """Write the hierarchy of a method that has one; return whether there is one."""
+    from conclust._atomic import atomic_write
+
+    tree = getattr(estimator, "model_", estimator)  # that of `auto`, or the method itself
+    if not hasattr(tree, "to_newick"):
+        path.unlink(missing_ok=True)  # of an earlier run: it would not belong to these labels
+        return False
+    with atomic_write(path) as file:
+        file.write(tree.to_newick(names) + "\n")
+    return True
 
 
 def record_of(job: "Job", found: Outcome, seed: int) -> dict[str, Any]:

@@ -912,7 +912,7 @@ N_NAMED = 5
 
 
 def read_constraints(path: str | Path, ids: Any = None) -> Constraints:
-    r"""Read constraints from a CSV, TSV, JSON or JSONL file.
+    r"""Read constraints from a CSV, TSV, JSON or JSONL file, or a taxonomy from Newick or JSON.
 
     Parameters
     ----------
@@ -921,7 +921,9 @@ def read_constraints(path: str | Path, ids: Any = None) -> Constraints:
         ``weight``. `type` is must-link (ml, must, same, 1), cannot-link (cl, cannot, different,
         -1), relative (triplet), or skip (unsure), in any case. Other columns are kept as
         provenance. JSON holds ``{"version": 1, "must_link": [...], "cannot_link": [...],
-        "relative": [...]}``; JSONL one object per answer with the columns as keys.
+        "relative": [...]}``; JSONL one object per answer with the columns as keys. A ``.nwk`` or
+        ``.newick`` file holds Newick text, and JSON may hold nested lists or dicts instead: a
+        taxonomy, read as :meth:`Constraints.from_hierarchy` does.
     ids : array-like of shape (n_samples,), default=None
         The names used in the file, in the order of the data's rows (the id column or index of
         the table). Without it the values must be 0-based positions.

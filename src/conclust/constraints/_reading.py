@@ -15,7 +15,7 @@ if TYPE_CHECKING:
     import pandas as pd
 
 MAX_LINE = 1 << 20  # bytes; no statement is that long, and a line must fit in memory
-MAX_JSON = 1 << 30  # bytes; JSON is read whole
+MAX_JSON = 1 << 30  # bytes; JSON and Newick are read whole
 
 STATEMENT_COLUMNS = ("a", "b", "c", "type", "weight")
 
@@ -37,6 +37,8 @@ def read_table(path: Path) -> Table:
         ".tsv": lambda p: _read_separated(p, "\t"),
         ".json": _read_json,
         ".jsonl": _read_jsonl,
+        ".nwk": _read_newick,
+        ".newick": _read_newick,
     }
     return by_suffix(path, readers)(path)
 
@@ -137,16 +139,56 @@ def _read_jsonl(path: Path) -> Table:
     return Table(path.name, columns, lambda i: f"line {line_numbers[i]}", [], [])
 
 
-def _read_json(path: Path) -> Table:
-    if path.stat().st_size > MAX_JSON:
+def _read_newick(path: Path) -> Table:
+    return _statements_of_tree(_text(path), path.name)
+
+
+def _statements_of_tree(tree: Any, source: str) -> Table:
+    """A taxonomy as relative statements about its leaves."""
+    from conclust.constraints._hierarchy import statements_in  # which resolves names, as we do not
+
+    try:
+        leaves, triplets = statements_in(tree)
+    except InvalidConstraintsError as error:
+        raise InvalidConstraintsError(f"{source}: {error}") from None
+    columns = {name: [leaves[i] for i in triplets[:, at]] for at, name in enumerate("abc")}
+    columns["type"] = ["relative"] * len(triplets)
+    return Table(source, columns, lambda i: f"statement {i + 1} of the hierarchy", [], [])
+
+
+def _is_tree(content: Any, source: str) -> bool:
+    """Whether JSON holds a taxonomy: dicts of branches, or lists that cannot be rows of links."""
+    if isinstance(content, dict):
+        keys = {key.lower().replace("-", "_") for key in content}
+        return bool(keys) and not keys & {
+            "version",
+            "must_link",
+            "cannot_link",
+            "relative",
+            "apart",
+        }
+    if not isinstance(content, list) or not content:
+        return False
+    if all(
+        isinstance(row, list) and len(row) in (2, 3) and not any(isinstance(x, list) for x in row)
+        for row in content
+    ):
         raise InvalidConstraintsError(
-            f"{path.name} is larger than {MAX_JSON:,} bytes; write large sets as CSV."
+            f'{source} is a list that may be links or a hierarchy. Write {{"version": 1, '
+            '"must_link": [[0, 1]], "cannot_link": []}, or {"hierarchy": [[0, 1], [2, 3]]}.'
         )
-    content = _loads("".join(_json_chunks(path)), path.name)
+    return True
+
+
+def _read_json(path: Path) -> Table:
+    content = _loads(_text(path), path.name)
+    if _is_tree(content, path.name):
+        return _statements_of_tree(content, path.name)
     if not isinstance(content, dict) or content.get("version") != 1:
         raise InvalidConstraintsError(
             f'{path.name} is not an object with "version": 1, such as '
-            '{"version": 1, "must_link": [[0, 1]], "cannot_link": []}.'
+            '{"version": 1, "must_link": [[0, 1]], "cannot_link": []}, nor a hierarchy such as '
+            '{"cats": ["ann", "bob"], "dogs": {"big": ["cid", "dan"], "small": ["eve"]}}.'
         )
     columns: dict[str, list[Any]] = {name: [] for name in STATEMENT_COLUMNS}
     places: list[str] = []
@@ -186,10 +228,15 @@ def _read_json(path: Path) -> Table:
     return Table(path.name, columns, places.__getitem__, groups, weights)
 
 
-def _json_chunks(path: Path) -> Iterator[str]:
+def _text(path: Path) -> str:
+    """The whole of a file."""
+    if path.stat().st_size > MAX_JSON:
+        raise InvalidConstraintsError(
+            f"{path.name} is larger than {MAX_JSON:,} bytes; write large sets as CSV."
+        )
     with path.open("rb") as file:
         try:
-            yield file.read().decode("utf-8-sig")
+            return file.read().decode("utf-8-sig")
         except UnicodeDecodeError as error:
             raise InvalidConstraintsError(
                 f"{path.name} is not UTF-8 (byte {error.start}); save it with the encoding UTF-8."
@@ -204,7 +251,10 @@ def _loads(text: str, where: str) -> Any:
             f"{where} is not JSON: {error.msg} (line {error.lineno}, column {error.colno})."
         ) from None
     except RecursionError:
-        raise InvalidConstraintsError(f"{where} is nested too deeply to be constraints.") from None
+        raise InvalidConstraintsError(
+            f"{where} is nested too deeply to be constraints; write a deep hierarchy as Newick "
+            "text, in a .nwk file."
+        ) from None
 
 
 def _list_of_rows(content: dict[str, Any], key: str, source: str, width: int | None) -> list[Any]:

@@ -101,13 +101,17 @@ def _draw_branches(ax: Any, layout: Layout) -> None:
     ax.add_collection(LineCollection(brackets, colors=colors, linewidths=1))
 
 
-def _write_names(ax: Any, layout: Layout, names: list[str]) -> None:
+def _write_names(ax: Any, layout: Layout, names: list[Any]) -> None:
     """Write as many names as there is room for, and say so."""
     room = ax.get_window_extent().width / ax.figure.dpi / WIDTH_OF_NAME
     step = max(1, int(np.ceil(len(names) / max(room, 1))))
     shown = layout.ends[::step]
     ax.set_xticks(
-        layout.place[shown], [names[i] for i in shown], rotation=90, fontsize=7, parse_math=False
+        layout.place[shown],
+        [str(names[i]) for i in shown],
+        rotation=90,
+        fontsize=7,
+        parse_math=False,
     )
     if step > 1:
         ax.set_xlabel(f"{len(shown):,} of {len(names):,} names, one leaf in {step}", fontsize=8)

@@ -100,7 +100,7 @@ def _branches(layout: Layout) -> str:
     )
 
 
-def _leaves(layout: Layout, names: list[str]) -> str:
+def _leaves(layout: Layout, names: list[Any]) -> str:
     """The name at each end, in the colour of its cluster."""
     written = []
     for node, size in zip(layout.ends.tolist(), layout.sizes.tolist(), strict=True):
@@ -112,7 +112,7 @@ def _leaves(layout: Layout, names: list[str]) -> str:
 
 
 def _statements(
-    model: Any, layout: Layout, names: list[str], constraints: Constraints, n: int
+    model: Any, layout: Layout, names: list[Any], constraints: Constraints, n: int
 ) -> tuple[str, int]:
     """A column for each of some statements: dots at a and b, joined, and a ring at c."""
     triplets = constraints.relative
@@ -129,7 +129,7 @@ def _statements(
         a, b, c = y[r].tolist()
         near = min(a, b, key=lambda end: abs(end - c))
         stroke, dash = (KEPT, "") if holds[r] else (BROKEN, ' stroke-dasharray="4 3"')
-        told = " and ".join(names[i] for i in triplets[r, :2])
+        told = " and ".join(str(names[i]) for i in triplets[r, :2])
         told += f" are closer than {names[triplets[r, 2]]}: {'kept' if holds[r] else 'broken'}"
         dots = "".join(f'<circle cx="{x:.1f}" cy="{end:.1f}" r="2"/>' for end in (a, b))
         written.append(
