@@ -111,6 +111,15 @@ def test_rows_without_a_frame_show_the_columns_of_x():
     assert "Is this right?" in page(sparse)
 
 
+def test_columns_of_a_frame_are_known_by_what_they_hold():
+    frame = FRAME.assign(since=pd.to_datetime(["2020-05-01"] * 5 + ["2021-01-02"]))
+    said = gather(X, LABELS, frame=frame)
+    assert said.columns[:2] == ["age", "channel"]
+    assert said.phrases[0][0].startswith("age low")
+    shown = gather(X, LABELS, frame=frame, numbers=["age"], categories=["channel"])
+    assert [c.text for c in shown.typical[0][0].cells] == ["21", "web", "writes <b>", "2020-05-01"]
+
+
 def test_statements_with_ids_name_their_rows():
     # Without `ids` the report takes the names that the statements know.
     known = Constraints.from_frame(

@@ -22,8 +22,8 @@ from conclust.reporting._cases import (
 from conclust.reporting._labels import check_clusters, check_lengths, check_rows
 from conclust.reporting._map import Map, draw
 from conclust.reporting._names import first_of, given_names, names_of_classes
-from conclust.reporting._profiles import deciding_column, named_columns, profiles
-from conclust.reporting._rows import Row, Window, typical_rows
+from conclust.reporting._profiles import MAX_LEVELS, deciding_column, named_columns, profiles
+from conclust.reporting._rows import Row, Window, is_numeric, typical_rows
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -100,7 +100,7 @@ class About(TypedDict, total=False):
     frame: "pd.DataFrame | None"  # the user's columns, to show, and which of them are …
     numbers: Sequence[str]
     categories: Sequence[str]
-    texts: Sequence[str]
+    texts: Sequence[str]  # by what they hold if nothing is said
     title: str
     source: str  # what the rows are rows of, such as the name of a file
     date: str  # today by default
@@ -154,17 +154,8 @@ def gather(
     report = about.get("report") or constraints.report(labels)
     labels, n_clusters, seed = clusters.codes, len(clusters.names), about.get("seed", 0)
     drawing = draw(X, constraints, report.kept, about.get("projection", "pca"), seed)
-    frame, texts = about.get("frame"), about.get("texts", ())
-    profile = profiles(
-        X,
-        labels,
-        n_clusters,
-        columns=columns,
-        frame=frame,
-        numbers=about.get("numbers", ()),
-        categories=about.get("categories", ()),
-        texts=texts,
-    )
+    frame, kinds = about.get("frame"), kinds_of_columns(about)
+    profile = profiles(X, labels, n_clusters, columns=columns, frame=frame, **kinds)
     rows = _names_of_rows(about.get("ids"), constraints)
     window = Window(
         X,
@@ -173,8 +164,8 @@ def gather(
         profile.columns,
         columns=columns,
         frame=frame,
-        texts=texts,
-        used=[*about.get("numbers", ()), *about.get("categories", ())],
+        texts=kinds["texts"],
+        used=[*kinds["numbers"], *kinds["categories"]],
     )
     called = first_of(
         given_names(clusters, about.get("names")), names_of_classes(clusters, about.get("classes"))
@@ -251,6 +242,17 @@ def _trees(model: Any, names: Any, constraints: Constraints) -> list[str]:
     return [
         dendrogram_svg(model, names=names, constraints=constraints, max_leaves=n) for n in limits
     ]
+
+
+def kinds_of_columns(about: About) -> dict[str, Sequence[str]]:
+    """Which columns of the frame are of which kind: as told, else by what they hold."""
+    numbers, categories = about.get("numbers", ()), about.get("categories", ())
+    frame, texts = about.get("frame"), about.get("texts", ())
+    if frame is not None and not (len(numbers) or len(categories) or len(texts)):
+        numbers = [name for name, column in frame.items() if is_numeric(column)]
+        most = min(MAX_LEVELS, len(frame))  # as many values as rows are names of rows
+        categories = [n for n in frame if n not in numbers and frame[n].nunique() < most]
+    return {"numbers": numbers, "categories": categories, "texts": texts}
 
 
 def _names_of_rows(ids: Any, constraints: Constraints) -> Any:

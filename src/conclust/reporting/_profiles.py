@@ -128,8 +128,9 @@ def means_by_cluster(values: Any, labels: Any, n_clusters: int) -> Any:
 def _by_strength(found: list[list[Phrase]]) -> list[str]:
     strength: dict[str, float] = {}
     for each in found:
-        for phrase in each:
-            strength[phrase.column] = strength.get(phrase.column, 0.0) + phrase.strength
+        strongest = {phrase.column: phrase.strength for phrase in reversed(each)}  # of its levels
+        for column, value in strongest.items():
+            strength[column] = strength.get(column, 0.0) + value
     return sorted(strength, key=lambda column: -strength[column])
 
 

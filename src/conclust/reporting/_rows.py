@@ -78,7 +78,7 @@ class Window:
         self._spread = {
             name: float(np.nanstd(_numbers(column)))
             for name, column in self._frame.items()
-            if _is_number(column)
+            if is_numeric(column)
         }
 
     def name(self, i: int) -> str:
@@ -107,7 +107,10 @@ class Window:
         value = self._frame[name].iloc[i]
         if _is_missing(value):
             return ""
-        text = shown_number(float(value)) if name in self._spread else " ".join(str(value).split())
+        if name in self._spread:
+            return shown_number(float(value))
+        # Few dates have a time of day, and those that have none need not show it.
+        text = " ".join(str(value).removesuffix(" 00:00:00").split())
         return text if len(text) <= MAX_CELL else text[: MAX_CELL - 1] + "…"
 
     def _differ(self, name: str, rows: Sequence[int]) -> bool:
@@ -134,19 +137,20 @@ def _frame_of(X: Any, main: Sequence[str], columns: Sequence[str] | None) -> "pd
 
 def _shown_columns(
     frame: "pd.DataFrame", main: Sequence[str], texts: Sequence[str], used: Sequence[str]
-) -> list[str]:
+) -> list[Any]:
     shown = [*texts[:N_TEXTS], *[name for name in main if name not in texts][:N_MAIN]]
     # The more values a column of words has, the more it says which row this is.
     n_values = {
         name: column.nunique()
         for name, column in frame.items()
-        if name not in {*texts, *used} and not _is_number(column)
+        if name not in {*texts, *used} and not is_numeric(column)
     }
     others = sorted((name for name in n_values if n_values[name] > 1), key=lambda n: -n_values[n])
-    return [*shown, *map(str, others[:N_OTHER])]
+    return [*shown, *others[:N_OTHER]]
 
 
-def _is_number(column: Any) -> bool:
+def is_numeric(column: Any) -> bool:
+    """Whether a column is of numbers; yes and no are words."""
     from pandas.api import types
 
     return types.is_numeric_dtype(column) and not types.is_bool_dtype(column)

@@ -48,7 +48,7 @@ def _card(facts: Facts, case: Case, question: str) -> str:
         f"<table><caption>{said}</caption><thead><tr><td></td>{heads}</tr></thead>"
         f"<tbody>{body}</tbody></table>"
     )
-    return f'<div class="case">{wide(table, case.said)}</div>'
+    return f'<div class="case">{table}</div>'
 
 
 def _cell(cell: Cell) -> str:

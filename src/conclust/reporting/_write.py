@@ -28,8 +28,9 @@ def write_report(
         Numbers or names of clusters; rows with -1, None or NaN are in none.
     constraints : Constraints, default=None
     **about : dict
-        What else there is to say, such as `ids` (names of the rows), `title`, `history` or
-        `confidence`; :class:`conclust.reporting.About` lists all.
+        What else there is to say, such as `ids` (names of the rows), `frame` (columns to show),
+        `names` (of the clusters), `warnings`, `history` or `tree` (a fitted hierarchy);
+        :class:`conclust.reporting.About` lists all.
 
     Examples
     --------
