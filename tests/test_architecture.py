@@ -16,7 +16,7 @@ SOURCE = Path(conclust.__file__).parent
 LAYERS = [
     ["__init__"],
     ["exceptions", "_atomic", "_progress", "_kernels", "_arrays", "_declare", "_words"],
-    ["_sklearn", "_persist", "_pairs"],
+    ["_sklearn", "_persist", "_pairs", "_files"],
     ["_threads", "_any_clusterer"],
     ["constraints"],
     ["_validation", "_folds", "_statements"],
