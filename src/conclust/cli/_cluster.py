@@ -16,6 +16,7 @@ from conclust._words import violation
 from conclust.cli._compiling import say_when_compiling
 from conclust.cli._errors import BadInput, about
 from conclust.cli._options import (
+    INPUT,
     METHODS,
     PATH,
     ClusterCount,
@@ -28,6 +29,8 @@ from conclust.cli._options import (
     seed_option,
     settings_of,
     show_json,
+    skip_unknown_option,
+    staged,
     table_options,
     working,
 )
@@ -64,8 +67,9 @@ N_BROKEN = 10  # broken statements printed; all are in the report
 
 
 @click.command("cluster")
-@click.argument("data", type=PATH)
-@click.option("--constraints", "links", type=PATH, help="Statements: CSV, TSV, JSON or JSONL.")
+@click.argument("data", type=INPUT)
+@click.option("--constraints", "links", type=INPUT, help="Statements: CSV, XLSX, JSON, JSONL.")
+@skip_unknown_option
 @click.option(
     "-k",
     "--n-clusters",
@@ -98,6 +102,7 @@ N_BROKEN = 10  # broken statements printed; all are in the report
 def command(
     data: Path,
     links: Path | None,
+    skip_unknown: bool,
     n_clusters: int | str,
     method: str,
     settings: tuple[str, ...],
@@ -108,12 +113,13 @@ def command(
     seed: int,
     as_json: bool,
 ) -> None:
-    r"""Cluster the rows of DATA (CSV, TSV, Parquet, NPY or NPZ) under what you know about them.
+    r"""Cluster the rows of DATA (CSV, XLSX, Parquet, NPY or NPZ) under what you know about them.
 
     Writes labels.csv, report.html, run.json and, where skops is installed, model.skops.
 
     \b
     conclust cluster table.csv --constraints links.csv --id-col key -k 6
+    cat table.csv | conclust cluster - -k 6 -o out
     """
     say_when_compiling()
     from conclust._persist import require_skops
@@ -123,7 +129,9 @@ def command(
     given = settings_of(settings)
     if model:
         require_skops()
-    job = read_job(data, links, options)
+    job = read_job(data, links, options, skip_unknown)
+    for warning in job.warnings:
+        say(f"Warning: {warning} Leave out --raw, or the column (--exclude).", quiet=as_json)
     say(f"{data.name}: {len(job.table):,} rows, {job.X.shape[1]:,} features.", quiet=as_json)
     for note in job.notes:
         say(f"  {note}", quiet=as_json)
@@ -131,7 +139,7 @@ def command(
         check_n_clusters(int(n_clusters), len(job.table))
     with about("--map"):
         check_projection(projection, len(job.table))
-    with output_folder(output or Path(f"{data.stem}-clusters")) as folder:
+    with output_folder(output or Path(f"{data.name.split('.')[0] or 'table'}-clusters")) as folder:
         found = run(job, n_clusters, method, given, seed, quiet=as_json)
         with working("writing the report"):
             record = write(folder, job, found, seed, projection, model)
@@ -252,29 +260,33 @@ def write(
     from conclust._atomic import atomic_write
     from conclust.reporting import write_report
 
-    files, notes = ["labels.csv", "report.html", "run.json"], [*found.warnings]
-    n_guarded = _write_labels(folder / "labels.csv", job.table.names, found)
-    if model is False:
-        (folder / "model.skops").unlink(missing_ok=True)  # of an earlier run: other labels
-    else:
-        told = _write_model(folder / "model.skops", job, found, required=bool(model))
-        if told:
-            notes.append(told)
-        else:
-            files.append("model.skops")
-    if n_guarded:
-        notes.append(
-            f"{n_guarded} ids begin like a formula and are written with an apostrophe in front."
-        )
-    head = {"command": ["conclust", *sys.argv[1:]], "folder": str(folder), "files": files}
-    record = {**head, **record_of(job, found, seed), "warnings": notes}
-    said = about_of(job, found)
-    said |= {"notes": job.notes + notes, "comparison": comparison, "details": record}
-    said |= {"projection": projection, "seed": seed}
-    write_report(folder / "report.html", job.X, found.labels, job.constraints, **said)
-    with atomic_write(folder / "run.json") as file:
-        json.dump(plain(record), file, indent=2, ensure_ascii=False, allow_nan=False)
-        file.write("\n")
+    notes = [*found.warnings]
+    names = ["labels.csv", *(["labels.xlsx"] if job.table.path.suffix == ".xlsx" else [])]
+    files = [*names, "report.html", "run.json"]
+    others = ["compare.csv"] if comparison else []
+    with staged(folder, keep=others) as new:
+        for name in names:
+            n_guarded = _write_labels(new / name, job.table.names, found)
+            if n_guarded:
+                notes.append(
+                    f"{n_guarded} ids begin like a formula and are written with an apostrophe in "
+                    "front."
+                )
+        if model is not False:
+            told = _write_model(new / "model.skops", job, found, required=bool(model))
+            if told:
+                notes.append(told)
+            else:
+                files.append("model.skops")
+        head = {"command": ["conclust", *sys.argv[1:]], "folder": str(folder), "files": files}
+        record = {**head, **record_of(job, found, seed), "warnings": [*job.warnings, *notes]}
+        said = about_of(job, found)
+        said |= {"notes": job.notes + notes, "comparison": comparison, "details": record}
+        said |= {"projection": projection, "seed": seed}
+        write_report(new / "report.html", job.X, found.labels, job.constraints, **said)
+        with atomic_write(new / "run.json") as file:
+            json.dump(plain(record), file, indent=2, ensure_ascii=False, allow_nan=False)
+            file.write("\n")
     return record
 
 
@@ -336,6 +348,7 @@ def about_of(job: "Job", found: Outcome) -> "About":
         "title": f"Clusters of {job.table.path.name}",
         "method": found.method.class_name,
         "reasons": found.reasons,
+        "warnings": job.warnings,
         "history": getattr(estimator, "history_", ()),
         "priorities": getattr(estimator, "constraint_weights_", None),
         "doubt": _doubt(estimator),
@@ -377,7 +390,6 @@ def _write_model(path: Path, job: "Job", found: Outcome, required: bool) -> str:
     from conclust.exceptions import MissingExtraError
 
     if not hasattr(found.estimator, "predict"):
-        path.unlink(missing_ok=True)
         reason = f"{found.method.class_name} cannot label new rows, so there is no model file."
         if required:
             raise BadInput(f"--model: {reason}")
@@ -390,7 +402,6 @@ def _write_model(path: Path, job: "Job", found: Outcome, required: bool) -> str:
     except OSError:
         raise
     except Exception as error:  # skops is missing, or does not know something the method holds
-        path.unlink(missing_ok=True)  # of an earlier run: it would not belong to these labels
         if required and isinstance(error, MissingExtraError):
             raise
         reason = str(error) if isinstance(error, MissingExtraError) else f"skops says: {error}"
@@ -414,6 +425,6 @@ def _print(job: "Job", found: Outcome, record: dict[str, Any]) -> None:
             say(f"  broken: {violation(row)}")
         if len(record["violated"]) > N_BROKEN:
             say(f"  … and {len(record['violated']) - N_BROKEN} more, see the report.")
-    for text in record["warnings"]:
+    for text in record["warnings"][len(job.warnings) :]:
         say(f"Note: {text}")
     say(f"\nWritten to {record['folder']}: {', '.join(record['files'])}")

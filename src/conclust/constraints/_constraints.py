@@ -927,8 +927,9 @@ def read_constraints(
         have ``c`` and ``weight``, in any case; commas, semicolons or tabs separate. `type` is
         must-link (ml, must, same, true, 1), cannot-link (cl, cannot, different, false, -1),
         relative (triplet), or skip (unsure), in any case. Other columns are kept as provenance.
-        A file packed with gzip ends in ``.gz`` besides. JSON holds ``{"version": 1, "must_link": [...], "cannot_link": [...],
-        "relative": [...]}``; JSONL one object per answer with the columns as keys.
+        A file packed with gzip ends in ``.gz`` besides. JSON holds ``{"version": 1,
+        "must_link": [...], "cannot_link": [...], "relative": [...]}``; JSONL one object per answer
+        with the columns as keys.
     ids : array-like of shape (n_samples,), default=None
         The names used in the file, in the order of the data's rows (the id column or index of
         the table). Without it the values must be 0-based positions.

@@ -104,7 +104,7 @@ class _Problems:
             )
 
 
-class UnknownId(LookupError):
+class UnknownIdError(LookupError):
     """A name that no row has."""
 
 
@@ -143,7 +143,7 @@ def resolve(table: Table, ids: Any = None, *, skip_unknown: bool = False) -> Par
             try:
                 rows[i, column] = position_of(value)
             except LookupError as error:
-                if skip_unknown and isinstance(error, UnknownId):
+                if skip_unknown and isinstance(error, UnknownIdError):
                     unknown[i] = True
                 else:
                     problems.add(table.where(i), f"{'abc'[column]} {error.args[0]}")
@@ -218,7 +218,7 @@ def _parse_groups(
                 found.append(position_of(value))
             except LookupError as error:
                 n_unknown += 1
-                if not (skip_unknown and isinstance(error, UnknownId)):
+                if not (skip_unknown and isinstance(error, UnknownIdError)):
                     problems.add(f"apart[{g}]", error.args[0])
         n_short += n_unknown > 0
         if len(members) < 2 or len(set(found)) < len(found):
@@ -257,7 +257,7 @@ def position_reader(ids: Any) -> tuple[npt.NDArray[Any] | None, Callable[[Any], 
         if len(same) == 1 and _composed(same[0]) == _composed(name):
             return position[same[0]]  # é written as one character or as two
         hint = _did_you_mean(name, same, position)
-        raise UnknownId(f"{_shown(value)} is not among the {len(position)} ids{hint}")
+        raise UnknownIdError(f"{_shown(value)} is not among the {len(position)} ids{hint}")
 
     alike: dict[str, list[str]] = {}  # made when the first name is not found
     return names, lookup

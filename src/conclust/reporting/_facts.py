@@ -75,6 +75,7 @@ class About(TypedDict, total=False):
     method: str
     reasons: Sequence[str]  # why this method
     notes: Sequence[str]  # what was done to the table
+    warnings: Sequence[str]  # what is wrong with the table, such as one column that decides alone
     history: Sequence[Any]  # records of the rounds, as `history_` holds them
     priorities: Any  # (n_statements,) learned, as `constraint_weights_`
     doubt: Any  # (n_statements,), as `doubt_`
