@@ -8,6 +8,7 @@ import os
 import sys
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, fields
+from itertools import chain
 from pathlib import Path
 from typing import Any
 
@@ -63,15 +64,15 @@ class InputPath(click.Path):
     def __init__(self) -> None:
         super().__init__(path_type=Path)
 
-    def convert(self, value: Any, param: Any, ctx: Any) -> Path:  # type: ignore[override]
+    def convert(self, value: Any, param: Any, ctx: Any) -> Path:
         path = Path(os.fsdecode(super().convert(value, param, ctx)))
         if str(path) != "-" and not path.is_fifo():
             return path
         if str(path) == "-":
-            meta: dict[str, Any] = ctx.meta if ctx is not None else {}
+            meta = ctx.meta if ctx is not None else {}
             if meta.setdefault(__name__, param.name) != param.name:
                 self.fail("only one of the files can come from the standard input.", param, ctx)
-            return _kept(click.get_binary_stream("stdin").read(), "stdin", ctx)
+            return _kept(sys.stdin.buffer.read(), "stdin", ctx)
         return _kept(path.read_bytes(), "pipe", ctx)
 
 
@@ -129,14 +130,9 @@ class TableOptions:
             "--category": self.category,
             "--text-col": self.text_col,
         }
-        known = set(columns)
         return {
             option: list(
-                dict.fromkeys(
-                    name
-                    for value in values
-                    for name in ([value] if value in known else _split(value))
-                )
+                dict.fromkeys(chain(*([v] if v in columns else _split(v) for v in values)))
             )
             for option, values in given.items()
         }
@@ -181,9 +177,7 @@ def table_options(command: Callable[..., Any]) -> Callable[..., Any]:
                 "--standardize", is_flag=True, help="Scale .npy and .npz too; tables are scaled."
             ),
             click.option("--separator", help="Of a CSV file; read off its header by default."),
-            click.option(
-                "--encoding", help="Of a text file, if not UTF-8, UTF-16 or Windows-1252."
-            ),
+            encoding_option,
         ]
     ):
         gathered = option(gathered)
