@@ -15,7 +15,17 @@ SOURCE = Path(conclust.__file__).parent
 # Names starting with an underscore are shared foundations.
 LAYERS = [
     ["__init__"],
-    ["exceptions", "_atomic", "_progress", "_kernels", "_arrays", "_declare", "_words", "_columns"],
+    [
+        "exceptions",
+        "_atomic",
+        "_progress",
+        "_kernels",
+        "_arrays",
+        "_declare",
+        "_words",
+        "_columns",
+        "_association",
+    ],
     ["_sklearn", "_persist", "_pairs", "_files", "_preparation"],
     ["_threads", "_any_clusterer"],
     ["constraints"],

@@ -8,6 +8,7 @@ import numpy as np
 import numpy.typing as npt
 from sklearn.base import BaseEstimator, TransformerMixin
 
+from conclust._association import associations, bins_of, falls_apart
 from conclust._columns import read_column, words_of
 
 if TYPE_CHECKING:
@@ -24,21 +25,29 @@ N_TEXT, MAX_TERMS = 100, 20_000
 SKEWED = 1.0
 # Values farther than this many quartile ranges from the quartiles, if they are few.
 FAR_OUT, FEW = 3.0, 0.02
+# Splitting along a category takes away all of its variance, along a number a part: so it has less.
+OF_CATEGORY = 0.25
+# A column that goes with others to this extent, or more, counts in full; one that goes with none
+# is noise to groups that show in several columns, and counts so much. Not sought among many.
+IN_FULL, ALONE, MAX_COMPARED = 0.1, 0.1, 300
 
 
 class TablePreparation(TransformerMixin, BaseEstimator):
     """Columns of numbers, categories and texts as numbers to cluster by.
 
-    Each column of numbers is divided by its range, and all together by one factor, so that their
-    variances are 1 on average; the values of a category, taken together, and a text have variance
-    1 as well. So each column counts as much as another, but one that falls into separate groups
-    counts more than one that is spread around its mean.
+    Each column of numbers is divided by the geometric mean of its standard deviation and its
+    range, and all of them by one factor, so that their variances are 1 on average. A text has
+    variance 1, a category a quarter, its values taken together. Columns that go with no other one
+    count a tenth of that, for groups of rows show in several columns, unless their numbers lie
+    in separate groups by themselves.
 
     Parameters
     ----------
     numbers, categories, texts : sequence of str, default=()
         Names of the columns, by kind. A column that is both a number and a category counts half
         as each.
+    in_full : sequence of str, default=()
+        Columns that count in full even if they go with no other.
     scale : bool, default=True
         False: numbers as they are, a column of 0 and 1 for each value of a category.
     id_col : str, default=None
@@ -48,6 +57,8 @@ class TablePreparation(TransformerMixin, BaseEstimator):
     ----------
     feature_names_in_ : ndarray of str
         The columns used.
+    weights_ : dict of str to float
+        How much each column counts, between 0.1 and 1.
     logarithms_ : list of str
         Columns of numbers whose logarithm is used.
     clipped_ : dict of str to int
@@ -57,8 +68,10 @@ class TablePreparation(TransformerMixin, BaseEstimator):
     Notes
     -----
     Division by the range keeps the weight of columns that separate groups, which division by the
-    standard deviation takes away [1]_. The range is that of the logarithm in columns of skewed
-    positive numbers, and without values far out.
+    standard deviation takes away [1]_, but lets columns of a few even values decide; their mean
+    does neither to excess. Both are taken of the logarithm in columns of skewed positive numbers,
+    and without values far out. ``python benchmarks/tables.py`` compares the outcome with
+    preparation by hand.
 
     References
     ----------
@@ -72,12 +85,14 @@ class TablePreparation(TransformerMixin, BaseEstimator):
         categories: Sequence[str] = (),
         texts: Sequence[str] = (),
         *,
+        in_full: Sequence[str] = (),
         scale: bool = True,
         id_col: str | None = None,
     ):
         self.numbers = numbers
         self.categories = categories
         self.texts = texts
+        self.in_full = in_full
         self.scale = scale
         self.id_col = id_col
 
@@ -98,12 +113,15 @@ class TablePreparation(TransformerMixin, BaseEstimator):
         names = list(dict.fromkeys([*self.numbers, *self.categories, *self.texts]))
         self.feature_names_in_ = np.array(names, dtype=object)
         self.n_features_in_ = len(names)
-        self._fit_numbers(_number_columns(X, self.numbers))
+        values = _number_columns(X, self.numbers)
+        words = {name: words_of(X[name]).to_numpy().astype(str) for name in self.categories}
+        self.weights_ = self._weigh(values, words) if self.scale else {}
+        self._fit_numbers(values)
         self.levels_: list[Any] = []
         self.shares_: list[FloatArray] = []
         self.level_weights_: list[float] = []
         for name in self.categories:
-            self._fit_category(words_of(X[name]).to_numpy(), self._share_of(name))
+            self._fit_category(words[name], OF_CATEGORY * self._share_of(name))
         self.words_: list[Any] = []
         self.text_weights_: list[float] = []
         for name in self.texts:
@@ -126,14 +144,29 @@ class TablePreparation(TransformerMixin, BaseEstimator):
         """
         blocks = [self._scaled(_number_columns(X, self.numbers))]
         for i, name in enumerate(self.categories):
-            blocks.append(self._indicators(words_of(X[name]).to_numpy(), i))
+            blocks.append(self._indicators(words_of(X[name]).to_numpy().astype(str), i))
         for i, name in enumerate(self.texts):
             blocks.append(self.words_[i].transform(_text_column(X[name])) * self.text_weights_[i])
         return np.hstack(blocks)
 
+    def _weigh(self, values: FloatArray, words: dict[str, Any]) -> dict[str, float]:
+        """How much each column counts, by how far others tell what it says."""
+        codes = {name: np.unique(each, return_inverse=True)[1] for name, each in words.items()}
+        codes |= {name: bins_of(values[:, j]) for j, name in enumerate(self.numbers)}
+        if len(codes) > MAX_COMPARED:
+            return dict.fromkeys(codes, 1.0)
+        told = associations(list(codes.values())).sum(axis=0)
+        weights = np.clip(told / IN_FULL, ALONE, 1.0) if told.any() else np.ones(len(codes))
+        found = dict(zip(codes, weights.tolist(), strict=True))
+        for j, name in enumerate(self.numbers):
+            if found[name] < 1 and falls_apart(values[:, j]):
+                found[name] = 1.0
+        return found | dict.fromkeys((name for name in self.in_full if name in found), 1.0)
+
     def _share_of(self, name: str) -> float:
-        """The variance a column may have as a number, and as a category."""
-        return 0.5 if name in self.numbers and name in self.categories else 1.0
+        """The part of its variance a column may have as a number, and as a category."""
+        half = 0.5 if name in self.numbers and name in self.categories else 1.0
+        return half * self.weights_.get(name, 1.0)
 
     # ------------------------------------------------------------------ numbers
 
@@ -158,11 +191,11 @@ class TablePreparation(TransformerMixin, BaseEstimator):
             self._clip(j, name, present)
         bent = self._bent(values)
         self.centers_ = bent.mean(axis=0)
-        ranges = np.ptp(bent, axis=0)
-        ranges[ranges == 0] = 1.0
+        spreads = np.sqrt(bent.std(axis=0) * np.ptp(bent, axis=0))
+        spreads[spreads == 0] = 1.0
         shares = np.array([self._share_of(name) for name in self.numbers])
-        variance = float(np.mean((bent / ranges).var(axis=0)))
-        self.spreads_ = ranges * np.sqrt(variance or 1.0) / np.sqrt(shares)
+        variance = float(np.mean((bent / spreads).var(axis=0)))
+        self.spreads_ = spreads * np.sqrt((variance or 1.0) / shares)
 
     def _clip(self, j: int, name: str, present: FloatArray) -> None:
         """Note the largest and smallest value that is not far out, if a few are."""
@@ -191,7 +224,7 @@ class TablePreparation(TransformerMixin, BaseEstimator):
     # ------------------------------------------------------------------ categories
 
     def _fit_category(self, words: Any, share: float) -> None:
-        levels, counts = np.unique(words.astype(str), return_counts=True)
+        levels, counts = np.unique(words, return_counts=True)
         if len(levels) > MAX_LEVELS + 1:
             frequent = np.sort(np.argsort(-counts, kind="stable")[:MAX_LEVELS])
             levels = np.append(levels[frequent], OTHER)
@@ -207,7 +240,7 @@ class TablePreparation(TransformerMixin, BaseEstimator):
 
     def _one_hot(self, words: Any, i: int) -> FloatArray:
         """A column per value; a value not seen in the fit counts as the average row."""
-        levels, words = self.levels_[i], words.astype(str)
+        levels = self.levels_[i]
         at = {level: column for column, level in enumerate(levels.tolist())}
         column = np.array([at.get(word, at.get(OTHER, -1)) for word in words.tolist()])
         found = np.zeros((len(words), len(levels)))

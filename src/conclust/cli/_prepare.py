@@ -97,6 +97,7 @@ def prepare(table: "Table", options: TableOptions = TableOptions()) -> Prepared:
     named = options.named([str(name) for name in frame.columns])
     texts = named["--text-col"]
     scale = options.standardize if table.is_array else not options.raw
+    asked = [*named["--columns"], *named["--category"]]
     sort = _Sorted()
     if table.is_array:
         _sort_array(frame, sort)
@@ -108,7 +109,14 @@ def prepare(table: "Table", options: TableOptions = TableOptions()) -> Prepared:
         )
     _refuse_infinite(table, sort.numbers)
     transformer = TablePreparation(
-        sort.numbers, sort.categories, texts, scale=scale, id_col=options.id_col
+        sort.numbers,
+        sort.categories,
+        texts,
+        in_full=list(frame.columns)
+        if table.is_array
+        else [*named["--columns"], *named["--category"]],
+        scale=scale,
+        id_col=options.id_col,
     )
     with about(table.path.name):
         X = transformer.fit_transform(frame)
@@ -326,7 +334,14 @@ def _notes_of(transformer: Any) -> list[str]:
     only = [c for c in categories if c not in numbers]
     notes = []
     if transformer.scale and numbers:
-        notes.append(f"{_count(numbers, 'column')} of numbers scaled by the range (--raw: not).")
+        notes.append(f"{_count(numbers, 'column')} of numbers scaled (--raw: not).")
+    alone = [name for name, weight in transformer.weights_.items() if weight < 0.5]
+    if alone:
+        them = "it" if len(alone) == 1 else "them"
+        notes.append(
+            f"{_listed(alone)}: no other column goes with {them}, so counted little "
+            "(named in --columns: in full)."
+        )
     if transformer.logarithms_:
         notes.append(f"{_listed(transformer.logarithms_)}: skewed, so by the logarithm.")
     for name, n in list(transformer.clipped_.items())[:5]:
