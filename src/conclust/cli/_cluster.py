@@ -16,6 +16,7 @@ from conclust._words import relative_words, violation
 from conclust.cli._compiling import say_when_compiling
 from conclust.cli._errors import BadInput, about
 from conclust.cli._options import (
+    INPUT,
     METHODS,
     PATH,
     ClusterCount,
@@ -28,6 +29,8 @@ from conclust.cli._options import (
     seed_option,
     settings_of,
     show_json,
+    skip_unknown_option,
+    staged,
     table_options,
     working,
 )
@@ -73,13 +76,14 @@ N_BROKEN = 10  # broken statements printed; all are in the report
 
 
 @click.command("cluster")
-@click.argument("data", type=PATH)
+@click.argument("data", type=INPUT)
 @click.option(
     "--constraints",
     "links",
-    type=PATH,
-    help="Statements (CSV, TSV, JSON, JSONL) or a taxonomy (.nwk, nested JSON).",
+    type=INPUT,
+    help="Statements (CSV, XLSX, JSON, JSONL) or a taxonomy (.nwk, nested JSON).",
 )
+@skip_unknown_option
 @click.option(
     "-k",
     "--n-clusters",
@@ -116,6 +120,7 @@ N_BROKEN = 10  # broken statements printed; all are in the report
 def command(
     data: Path,
     links: Path | None,
+    skip_unknown: bool,
     n_clusters: int | str,
     method: str,
     settings: tuple[str, ...],
@@ -128,13 +133,14 @@ def command(
     seed: int,
     as_json: bool,
 ) -> None:
-    r"""Cluster the rows of DATA (CSV, TSV, Parquet, NPY or NPZ) under what you know about them.
+    r"""Cluster the rows of DATA (CSV, XLSX, Parquet, NPY or NPZ) under what you know about them.
 
     Writes labels.csv, report.html, run.json, for a hierarchy tree.nwk and, where skops is
     installed, model.skops.
 
     \b
     conclust cluster table.csv --constraints links.csv --id-col key -k 6
+    cat table.csv | conclust cluster - -k 6 -o out
     """
     say_when_compiling()
     from conclust._persist import require_skops
@@ -146,17 +152,19 @@ def command(
     given, names = settings_of(settings), names_of(named)
     if model:
         require_skops()
-    job = read_job(data, links, options)
+    job = read_job(data, links, options, skip_unknown)
+    for warning in job.warnings:
+        say(f"Warning: {warning} Leave out --raw, or the column (--exclude).", quiet=as_json)
     say(f"{data.name}: {len(job.table):,} rows, {job.X.shape[1]:,} features.", quiet=as_json)
     for note in job.notes:
         say(f"  {note}", quiet=as_json)
     if n_clusters != "auto":
         check_n_clusters(int(n_clusters), len(job.table))
         check_names(names, int(n_clusters))
-    labels = Labels(names, read_cells(job.table, options.separator) if join else None)
+    labels = Labels(names, read_cells(job.table, options) if join else None)
     with about("--map"):
         check_projection(projection, len(job.table))
-    with output_folder(output or Path(f"{data.stem}-clusters")) as folder:
+    with output_folder(output or Path(f"{data.name.split('.')[0] or 'table'}-clusters")) as folder:
         found = run(job, n_clusters, method, given, seed, quiet=as_json)
         with working("writing the report"):
             record = write(folder, job, found, seed, projection, model, labels=labels)
@@ -278,40 +286,44 @@ def write(
     from conclust._atomic import atomic_write
     from conclust.reporting import write_report
 
-    files, notes = ["labels.csv", "report.html", "run.json"], [*found.warnings]
     labels = labels or Labels()
-    n_guarded = _write_labels(folder / "labels.csv", job, found, labels)
-    if model is False:
-        (folder / "model.skops").unlink(missing_ok=True)  # of an earlier run: other labels
-    else:
-        told = _write_model(folder / "model.skops", job, found, required=bool(model))
-        if told:
-            notes.append(told)
-        else:
-            files.append("model.skops")
-    if _write_tree(folder / "tree.nwk", job.table.names, found.estimator):
-        files.append("tree.nwk")
-    if n_guarded:
-        what = "ids" if labels.cells is None else "cells"
-        notes.append(
-            f"{n_guarded} {what} begin like a formula and are written with an apostrophe in front."
-        )
+    notes = [*found.warnings]
+    names = ["labels.csv", *(["labels.xlsx"] if job.table.path.suffix == ".xlsx" else [])]
+    files = [*names, "report.html", "run.json"]
+    others = ["compare.csv"] if comparison else []
     named = {c: name for c, name in labels.names.items() if int(c) < found.n_clusters}
     notes += [
         f"{name!r} names nothing: there is no cluster {c}."
         for c, name in labels.names.items()
         if c not in named
     ]
-    head = {"command": ["conclust", *sys.argv[1:]], "folder": str(folder), "files": files}
-    record = {**head, **record_of(job, found, seed), "warnings": notes}
-    said = about_of(job, found)
-    done = [note for note in notes if note not in found.warnings]
-    said |= {"notes": job.notes + done, "comparison": comparison, "details": record}
-    said |= {"projection": projection, "seed": seed, "names": named, "warnings": found.warnings}
-    write_report(folder / "report.html", job.X, found.labels, job.constraints, **said)
-    with atomic_write(folder / "run.json") as file:
-        json.dump(plain(record), file, indent=2, ensure_ascii=False, allow_nan=False)
-        file.write("\n")
+    with staged(folder, keep=others) as new:
+        for name in names:
+            n_guarded = _write_labels(new / name, job, found, labels)
+            if n_guarded:
+                what = "ids" if labels.cells is None else "cells"
+                notes.append(
+                    f"{n_guarded} {what} begin like a formula and are written with an apostrophe "
+                    "in front."
+                )
+        if model is not False:
+            told = _write_model(new / "model.skops", job, found, required=bool(model))
+            if told:
+                notes.append(told)
+            else:
+                files.append("model.skops")
+        if _write_tree(new / "tree.nwk", job.table.names, found.estimator):
+            files.append("tree.nwk")
+        head = {"command": ["conclust", *sys.argv[1:]], "folder": str(folder), "files": files}
+        record = {**head, **record_of(job, found, seed), "warnings": [*job.warnings, *notes]}
+        said = about_of(job, found)
+        done = [note for note in notes if note not in found.warnings]
+        said |= {"notes": job.notes + done, "comparison": comparison, "details": record}
+        said |= {"projection": projection, "seed": seed, "names": named}
+        write_report(new / "report.html", job.X, found.labels, job.constraints, **said)
+        with atomic_write(new / "run.json") as file:
+            json.dump(plain(record), file, indent=2, ensure_ascii=False, allow_nan=False)
+            file.write("\n")
     return record
 
 
@@ -396,6 +408,7 @@ def about_of(job: "Job", found: Outcome) -> "About":
         "method": found.method.class_name,
         "reasons": found.reasons,
         "tree": _tree_of(estimator),
+        "warnings": [*job.warnings, *found.warnings],
         "history": getattr(estimator, "history_", ()),
         "priorities": getattr(estimator, "constraint_weights_", None),
         "doubt": _doubt(estimator),
@@ -451,7 +464,6 @@ def _write_model(path: Path, job: "Job", found: Outcome, required: bool) -> str:
     from conclust.exceptions import MissingExtraError
 
     if not hasattr(found.estimator, "predict"):
-        path.unlink(missing_ok=True)
         reason = f"{found.method.class_name} cannot label new rows, so there is no model file."
         if required:
             raise BadInput(f"--model: {reason}")
@@ -464,7 +476,6 @@ def _write_model(path: Path, job: "Job", found: Outcome, required: bool) -> str:
     except OSError:
         raise
     except Exception as error:  # skops is missing, or does not know something the method holds
-        path.unlink(missing_ok=True)  # of an earlier run: it would not belong to these labels
         if required and isinstance(error, MissingExtraError):
             raise
         reason = str(error) if isinstance(error, MissingExtraError) else f"skops says: {error}"
@@ -490,6 +501,6 @@ def _print(job: "Job", found: Outcome, record: dict[str, Any]) -> None:
             say(f"  broken: {violation(row)}")
         if len(record["violated"]) > N_BROKEN:
             say(f"  … and {len(record['violated']) - N_BROKEN} more, see the report.")
-    for text in record["warnings"]:
+    for text in record["warnings"][len(job.warnings) :]:
         say(f"Note: {text}")
     say(f"\nWritten to {record['folder']}: {', '.join(record['files'])}")

@@ -1,10 +1,13 @@
 """The user's table as it was written, to put the clusters beside its cells."""
 
 import csv
+import io
 from collections.abc import Sequence
 from typing import Any, NamedTuple
 
+from conclust._files import separators_in, sheet_of, suffixes_of, text_of_file
 from conclust.cli._errors import BadInput
+from conclust.cli._options import TableOptions
 from conclust.cli._table import Table
 
 
@@ -30,16 +33,16 @@ def _free(name: str, taken: Sequence[str]) -> str:
     return free
 
 
-def read_cells(table: Table, separator: str | None) -> Cells:
+def read_cells(table: Table, options: TableOptions) -> Cells:
     """The cells of a table as they are written in its file.
 
     Parameters
     ----------
     table : Table
-    separator : str or None
-        Of a CSV file, where the user named it.
+    options : TableOptions
+        How the file is written.
     """
-    suffix = table.path.suffix.lower()
+    suffix = suffixes_of(table.path)[0]
     if suffix in (".npy", ".npz"):
         raise BadInput(f"--join: {table.path.name} holds an array, no table; leave --join out.")
     if suffix == ".parquet":
@@ -48,15 +51,19 @@ def read_cells(table: Table, separator: str | None) -> Cells:
         frame = pd.read_parquet(table.path)
         rows = frame.astype(object).where(frame.notna(), "").to_numpy().tolist()
         return Cells([str(name) for name in frame.columns], rows)
-    return _text_cells(table, separator)
+    if suffix == ".xlsx":
+        header, *rows = sheet_of(table.path)
+        return _checked(table, ["" if name is None else str(name) for name in header], rows)
+    text = text_of_file(table.path, options.encoding).text
+    separator = options.separator or _separator(table, text)
+    header, *rows = [
+        row for row in csv.reader(io.StringIO(text, newline=""), delimiter=separator) if row
+    ]
+    return _checked(table, header, rows)
 
 
-def _text_cells(table: Table, separator: str | None) -> Cells:
-    with table.path.open(newline="", encoding="utf-8-sig") as file:
-        if separator is None:
-            separator = _separator(table, file.readline())
-            file.seek(0)
-        header, *rows = [row for row in csv.reader(file, delimiter=separator) if row]
+def _checked(table: Table, header: list[str], rows: list[list[Any]]) -> Cells:
+    rows = [row for row in rows if any(cell is not None for cell in row)]
     if len(rows) != len(table):
         raise BadInput(
             f"--join: {table.path.name} reads as {len(rows)} lines of cells, but has {len(table)} "
@@ -65,7 +72,8 @@ def _text_cells(table: Table, separator: str | None) -> Cells:
     return Cells(header, [row + [""] * (len(header) - len(row)) for row in rows])
 
 
-def _separator(table: Table, header: str) -> str:
-    from conclust.cli._table import _separator as separator_of
-
-    return "\t" if table.path.suffix.lower() == ".tsv" else separator_of(table.path, header)
+def _separator(table: Table, text: str) -> str:
+    if suffixes_of(table.path)[0] == ".tsv":
+        return "\t"
+    found = separators_in(text.split("\n", 1)[0])
+    return found[0] if found else ","
