@@ -95,6 +95,10 @@ def test_only_clauses_with_options_and_calls_go():
     assert plainly("2 of 9 statements seem wrong; suspects() lists them.") == (
         "2 of 9 statements seem wrong."
     )
+    assert plainly("3 columns scaled (--raw: not). Name another with --encoding.") == (
+        "3 columns scaled."
+    )
+    assert plainly("PLZ (2 of 9) varies; use --raw; mind it.") == "PLZ (2 of 9) varies; mind it."
     assert plainly("a; b") == "a; b"
     assert plainly("See --help.") == "See --help."
 

@@ -223,14 +223,18 @@ def gather(
 
 
 # An option such as --raw, or a call such as suspects().
-_FOR_USERS = re.compile(r"(^|\s)--[a-z]|\w\(\)")
+_FOR_USERS = re.compile(r"(^|[\s(])--[a-z]|\w\(\)")
+_ASIDE = re.compile(r" \([^()]+\)")
+_CLAUSES = re.compile(r"(?<=[;.])\s")
 
 
 def plainly(sentence: str) -> str:
     """The sentence without clauses about options and calls, which a reader has not got."""
-    clauses = [clause for clause in sentence.split("; ") if not _FOR_USERS.search(clause)]
-    is_whole = not clauses or len(clauses) == sentence.count("; ") + 1
-    return sentence if is_whole else f"{'; '.join(clauses).rstrip('.')}."
+    shorter = _ASIDE.sub(lambda aside: "" if _FOR_USERS.search(aside[0]) else aside[0], sentence)
+    clauses = [clause for clause in _CLAUSES.split(shorter) if not _FOR_USERS.search(clause)]
+    if not clauses:
+        return sentence
+    return re.sub(r";$", ".", " ".join(clauses))
 
 
 def _trees(model: Any, names: Any, constraints: Constraints) -> list[str]:

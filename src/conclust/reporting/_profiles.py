@@ -174,7 +174,9 @@ def _add_numbers(found: list[list[Phrase]], values: Any, names: list[str], label
 
 def shown_number(value: float) -> str:
     """A number as short as a reader wants it."""
-    return f"{value:,.0f}" if 1000 <= abs(value) < 1e9 else f"{value:.3g}"
+    if 1000 <= abs(value) < 10_000:
+        return f"{value:.0f}"  # which may be a year
+    return f"{value:,.0f}" if 10_000 <= abs(value) < 1e9 else f"{value:.3g}"
 
 
 def _add_levels(found: list[list[Phrase]], name: str, column: Any, labels: Any) -> None:
