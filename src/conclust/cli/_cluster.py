@@ -67,6 +67,7 @@ class Labels:
 
     names: Mapping[str, str] = field(default_factory=dict)  # of clusters, by their number
     cells: "Cells | None" = None  # the table to join the clusters to, else ids are written
+    classes: list[Any] | None = None  # of rows, to name the clusters by on the page
 
 
 N_BROKEN = 10  # broken statements printed; all are in the report
@@ -106,7 +107,9 @@ N_BROKEN = 10  # broken statements printed; all are in the report
     help="How the report draws rows.",
 )
 @click.option(
-    "--names", "named", help="What clusters are called: 0=Loyal,1=New, or a file cluster,name."
+    "--names",
+    "named",
+    help="What clusters are called: 0=Loyal,1=New, a file cluster,name, or a column of classes.",
 )
 @click.option("--join", is_flag=True, help="labels.csv is your whole table with a column cluster.")
 @click.option("--model/--no-model", default=None, help="Write model.skops, for `predict`.")
@@ -140,7 +143,7 @@ def command(
     from conclust._persist import require_skops
     from conclust.cli._job import check_n_clusters, read_job
     from conclust.cli._join import read_cells
-    from conclust.cli._names import check_names, names_of
+    from conclust.cli._names import check_names, classes_of, is_column, names_of
     from conclust.reporting import check_projection
 
     given, names = settings_of(settings), names_of(named)
@@ -153,7 +156,11 @@ def command(
     if n_clusters != "auto":
         check_n_clusters(int(n_clusters), len(job.table))
         check_names(names, int(n_clusters))
-    labels = Labels(names, read_cells(job.table, options.separator) if join else None)
+    labels = Labels(
+        names,
+        read_cells(job.table, options.separator, "--join") if join else None,
+        classes_of(named, job.table, options.separator) if is_column(named) else None,
+    )
     with about("--map"):
         check_projection(projection, len(job.table))
     with output_folder(output or Path(f"{data.stem}-clusters")) as folder:
@@ -307,7 +314,8 @@ def write(
     said = about_of(job, found)
     done = [note for note in notes if note not in found.warnings]
     said |= {"notes": job.notes + done, "comparison": comparison, "details": record}
-    said |= {"projection": projection, "seed": seed, "names": named, "warnings": found.warnings}
+    said |= {"projection": projection, "seed": seed, "warnings": found.warnings}
+    said |= {"names": named, "classes": labels.classes}
     write_report(folder / "report.html", job.X, found.labels, job.constraints, **said)
     with atomic_write(folder / "run.json") as file:
         json.dump(plain(record), file, indent=2, ensure_ascii=False, allow_nan=False)
@@ -411,10 +419,10 @@ def _tree_of(estimator: Any) -> Any:
 
 
 def _features(job: "Job") -> list[str]:
-    """The names of the columns of numbers that were clustered."""
+    """The names of the columns of numbers that were clustered, where they are known."""
     transformer = job.prepared.transformer
-    if transformer is None or not hasattr(transformer, "get_feature_names_out"):
-        return [f"x{i}" for i in range(job.X.shape[1])]
+    if not hasattr(transformer, "get_feature_names_out"):
+        return []
     return [str(name) for name in transformer.get_feature_names_out()]
 
 

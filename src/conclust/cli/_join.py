@@ -30,7 +30,7 @@ def _free(name: str, taken: Sequence[str]) -> str:
     return free
 
 
-def read_cells(table: Table, separator: str | None) -> Cells:
+def read_cells(table: Table, separator: str | None, option: str) -> Cells:
     """The cells of a table as they are written in its file.
 
     Parameters
@@ -38,20 +38,22 @@ def read_cells(table: Table, separator: str | None) -> Cells:
     table : Table
     separator : str or None
         Of a CSV file, where the user named it.
+    option : str
+        What the user asked for, to name in errors.
     """
     suffix = table.path.suffix.lower()
     if suffix in (".npy", ".npz"):
-        raise BadInput(f"--join: {table.path.name} holds an array, no table; leave --join out.")
+        raise BadInput(f"{option}: {table.path.name} holds an array, no table; leave {option} out.")
     if suffix == ".parquet":
         import pandas as pd
 
         frame = pd.read_parquet(table.path)
         rows = frame.astype(object).where(frame.notna(), "").to_numpy().tolist()
         return Cells([str(name) for name in frame.columns], rows)
-    return _text_cells(table, separator)
+    return _text_cells(table, separator, option)
 
 
-def _text_cells(table: Table, separator: str | None) -> Cells:
+def _text_cells(table: Table, separator: str | None, option: str) -> Cells:
     with table.path.open(newline="", encoding="utf-8-sig") as file:
         if separator is None:
             separator = _separator(table, file.readline())
@@ -59,8 +61,8 @@ def _text_cells(table: Table, separator: str | None) -> Cells:
         header, *rows = [row for row in csv.reader(file, delimiter=separator) if row]
     if len(rows) != len(table):
         raise BadInput(
-            f"--join: {table.path.name} reads as {len(rows)} lines of cells, but has {len(table)} "
-            "rows; leave --join out, or put quotes around cells with line breaks."
+            f"{option}: {table.path.name} reads as {len(rows)} lines of cells, but has "
+            f"{len(table)} rows; leave {option} out, or put quotes around cells with line breaks."
         )
     return Cells(header, [row + [""] * (len(header) - len(row)) for row in rows])
 
