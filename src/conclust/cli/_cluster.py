@@ -1,10 +1,11 @@
 """``conclust cluster``: from a table and a list of links to clusters and a page to forward."""
 
+import contextlib
 import json
 import sys
 import time
 import warnings
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -203,7 +204,8 @@ def run(
         with warnings.catch_warnings(record=True) as caught:
             warnings.simplefilter("always")
             told = {"constraints": constraints} if method.kinds else {}
-            estimator = estimator.fit(X, **told)
+            with way_out_of_clashes(method, estimator, job.links):
+                estimator = estimator.fit(X, **told)
         seconds = time.perf_counter() - began
     reasons = reasons_of(method, estimator)
     say(f"Method: {method.name}. {' '.join(reasons)}", quiet=quiet)
@@ -219,6 +221,28 @@ def run(
         report=report_of(estimator, constraints),
         conflicts=conflicts,
     )
+
+
+@contextlib.contextmanager
+def way_out_of_clashes(method: Method, estimator: Any, links: Path | None) -> Iterator[None]:
+    """Say what to do about statements that clash in options; the library names its own calls."""
+    from conclust.exceptions import InconsistentConstraintsError, InfeasibleConstraintsError
+
+    try:
+        yield
+    except InfeasibleConstraintsError as error:
+        if not isinstance(error, InconsistentConstraintsError) or not error.conflicts:
+            text = str(error).replace("pass on_infeasible='relax'", "--set on_infeasible=relax")
+            raise BadInput(text.replace("n_clusters", "-k")) from error
+        n_more = len(error.conflicts) - 1
+        more = f" (and {n_more} more, see `conclust check`.)" if n_more else ""
+        repair = "--set on_conflict=repair drops the least weight found; "
+        raise BadInput(
+            f"--method {method.name}: the statements contradict each other. {error.conflicts[0]}"
+            f"{more} {repair if 'on_conflict' in estimator.get_params() else ''}"
+            f"`conclust check --constraints {links} --repair FILE` writes those that can all hold; "
+            "--method auto weighs them all."
+        ) from error
 
 
 def reasons_of(method: Method, estimator: Any) -> list[str]:
