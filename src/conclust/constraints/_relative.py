@@ -32,7 +32,7 @@ MAX_BY_WEIGHT = 100
 
 # Numberings of the samples that a repair tries, and starts of each of its cuts; one numbering
 # if there are so many statements that each takes seconds.
-N_NUMBERINGS, N_STARTS, MAX_SEVERAL = 3, 16, 20_000
+N_NUMBERINGS, N_STARTS, MAX_SEVERAL = 3, 16, 10_000
 N_LOOKS = 4  # rounds of telling samples apart by what is said about them
 
 # What BUILD does for each sample and triplet, some statements on each of some thirty levels: this
