@@ -44,7 +44,7 @@ def test_names_are_in_the_labels_and_on_the_page(blobs, suffix, content):
 @pytest.mark.parametrize(
     ("given", "words"),
     [
-        ("Loyal", ["--names Loyal", "0=Loyal"]),
+        ("Loyal", ["--names Loyal", "a column of table.csv", "0=Loyal"]),
         ("x=Loyal", ["'x' = 'Loyal'", "does not name a cluster"]),
         ("0=", ["'0' = ''"]),
         ("3=Late", ["no cluster 3", "0 to 2"]),
@@ -77,6 +77,19 @@ def test_names_of_clusters_that_were_not_found_are_left_out(blobs):
                  "--no-model", "-o", blobs.folder / "o")  # fmt: skip
     assert result.exit_code == 0, result.output
     assert "there is no cluster 40" in result.stdout
+
+
+def test_a_column_of_known_classes_names_clusters(tmp_path):
+    data, out = tmp_path / "table.csv", tmp_path / "out"
+    rows = [["a", 0, "old"], ["b", 1, ""], ["c", 8, ""], ["d", 9, "new"]]
+    write(data, ["key", "x", "what it is"], rows)
+    result = run("cluster", data, "--id-col", "key", "--columns", "x", "-k", 2, "--no-model",
+                 "--names", "what it is", "--method", "kmeans", "-o", out)  # fmt: skip
+    assert result.exit_code == 0, result.output
+    page = (out / "report.html").read_text(encoding="utf-8")
+    assert "· <bdi>old</bdi>" in page
+    assert "· <bdi>new</bdi>" in page
+    assert list(read(out / "labels.csv")[0]) == ["id", "label"]
 
 
 CELLS = [

@@ -281,8 +281,23 @@ def test_the_level_of_a_statement_is_that_of_its_branches(seed, depth):
     triplets = Constraints.from_hierarchy(tree).relative
     a, c = branch[triplets[:, 0]], branch[triplets[:, 2]]
     expected = (a == c).sum(axis=1)
-    np.testing.assert_array_equal(levels(triplets, 10), expected)
-    np.testing.assert_array_equal(levels(triplets, 2), np.minimum(expected, 1))
+    np.testing.assert_array_equal(levels(triplets, 99).of_statement, expected)
+    np.testing.assert_array_equal(levels(triplets, 3).of_statement, np.minimum(expected, 1))
+    n_levels = int(expected.max(initial=0)) + 1
+    n_branches = [len(np.unique(branch[:, level])) for level in range(n_levels)]
+    if len(triplets):
+        np.testing.assert_array_equal(levels(triplets, 99).n_branches, n_branches)
+
+
+@pytest.mark.parametrize("compiled", [True, False])
+def test_branches_large_enough_to_be_clusters(compiled):
+    branches = kernel.branches if compiled else plain(kernel.branches)
+    # [[[0, 1], [2, 3]], [4, [5, 6]]]: the root is 7, then 8 and 9 below it, 10 and 11, 12.
+    parent = np.array([10, 10, 11, 11, 9, 12, 12, -1, 7, 7, 8, 8, 9])
+    for smallest, expected in ((1, [2, 4, 7]), (2, [2, 3, 3]), (3, [2, 2, 2]), (4, [1, 1, 1])):
+        count = np.empty(3, np.int64)
+        branches(parent, smallest, count)
+        assert count.tolist() == expected
 
 
 def test_levels_are_the_same_without_compilation():

@@ -3,6 +3,7 @@
 import re
 
 import numpy as np
+import pandas as pd
 import pytest
 
 from conclust import Constraints
@@ -78,8 +79,11 @@ def test_a_column_that_decides_alone_is_told_on_top():
     assert warnings_of(said)[0].startswith("PLZ decides alone")
     assert gather(X, LABELS).decides == ""
     # The preparation may have said so already.
-    known = gather(wide, LABELS, features=["Alter", "PLZ"], warnings=["PLZ varies most."])
-    assert warnings_of(known) == ["PLZ varies most."]
+    told = "PLZ varies 9 times as much and decides alone."
+    known = gather(wide, LABELS, features=["Alter", "PLZ"], warnings=[told])
+    assert warnings_of(known) == [told]
+    # Columns of X without names mean nothing to the reader of a table.
+    assert gather(wide, LABELS, frame=pd.DataFrame({"zip": LABELS})).decides == ""
 
 
 def test_warnings_stand_above_the_map_without_options_of_the_command_line():

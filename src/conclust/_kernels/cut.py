@@ -33,22 +33,35 @@ def meetings(children, pairs, merge):
 
 
 @jit
-def levels(parent, triplets, level):
-    """How deep in a tree c leaves a and b: 0 at the root.
+def depths(parent, depth):
+    """How deep each node of a tree is: 0 at the root, which comes after the leaves.
 
-    parent     (v,)   int64   in    of leaves, then of inner nodes, each after its parent
-    triplets   (m, 3) int64   in    satisfied by the tree
-    level      (m,)   int64   out
+    parent   (v,) int64   in    of leaves, then of inner nodes, each after its parent
+    depth    (v,) int64   out
+
+    Returns the number of leaves.
     """
-    n_nodes = len(parent)
-    depth = np.zeros(n_nodes, np.int64)
-    n = 0  # leaves: the root comes after them
+    n = 0
     while parent[n] >= 0:
         n += 1
-    for v in range(n + 1, n_nodes):
+    depth[n] = 0
+    for v in range(n + 1, len(parent)):
         depth[v] = depth[parent[v]] + 1
     for v in range(n):
         depth[v] = depth[parent[v]] + 1
+    return n
+
+
+@jit
+def levels(parent, triplets, level):
+    """How deep in a tree c leaves a and b: 0 at the root.
+
+    parent     (v,)   int64   in    as in `depths`
+    triplets   (m, 3) int64   in    satisfied by the tree
+    level      (m,)   int64   out
+    """
+    depth = np.empty(len(parent), np.int64)
+    depths(parent, depth)
     for r in range(len(triplets)):
         a, c = triplets[r, 0], triplets[r, 2]
         while a != c:
@@ -57,6 +70,36 @@ def levels(parent, triplets, level):
             else:
                 c = parent[c]
         level[r] = depth[a]
+
+
+@jit
+def branches(parent, min_size, count):
+    """How many branches of min_size leaves or more a tree has when it is cut below each level.
+
+    parent   (v,) int64   in    as in `depths`
+    count    (l,) int64   out   below the root (its children), below these, and so on
+
+    A branch without such parts counts as one.
+    """
+    n_nodes = len(parent)
+    depth = np.empty(n_nodes, np.int64)
+    n = depths(parent, depth)
+    size, found = np.zeros(n_nodes, np.int64), np.empty(n_nodes, np.int64)
+    size[:n] = 1
+    for v in range(n):
+        size[parent[v]] += 1
+    for v in range(n_nodes - 1, n, -1):
+        size[parent[v]] += size[v]
+    for level in range(len(count)):
+        found[:] = 0
+        # Leaves come first in the numbering but last on the way up.
+        for at in range(n_nodes):
+            v = at if at < n else n_nodes - 1 - (at - n)
+            if depth[v] <= level + 1:
+                found[v] = max(found[v], 1 if size[v] >= min_size else 0)
+                if parent[v] >= 0:
+                    found[parent[v]] += found[v]
+        count[level] = found[n]
 
 
 @jit

@@ -1,10 +1,11 @@
 """``conclust cluster``: from a table and a list of links to clusters and a page to forward."""
 
+import contextlib
 import json
 import sys
 import time
 import warnings
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -70,6 +71,7 @@ class Labels:
 
     names: Mapping[str, str] = field(default_factory=dict)  # of clusters, by their number
     cells: "Cells | None" = None  # the table to join the clusters to, else ids are written
+    classes: list[Any] | None = None  # of rows, to name the clusters by on the page
 
 
 N_BROKEN = 10  # broken statements printed; all are in the report
@@ -110,7 +112,9 @@ N_BROKEN = 10  # broken statements printed; all are in the report
     help="How the report draws rows.",
 )
 @click.option(
-    "--names", "named", help="What clusters are called: 0=Loyal,1=New, or a file cluster,name."
+    "--names",
+    "named",
+    help="What clusters are called: 0=Loyal,1=New, a file cluster,name, or a column of classes.",
 )
 @click.option("--join", is_flag=True, help="labels.csv is your whole table with a column cluster.")
 @click.option("--model/--no-model", default=None, help="Write model.skops, for `predict`.")
@@ -146,7 +150,7 @@ def command(
     from conclust._persist import require_skops
     from conclust.cli._job import check_n_clusters, read_job
     from conclust.cli._join import read_cells
-    from conclust.cli._names import check_names, names_of
+    from conclust.cli._names import check_names, classes_of, is_column, names_of
     from conclust.reporting import check_projection
 
     given, names = settings_of(settings), names_of(named)
@@ -161,7 +165,11 @@ def command(
     if n_clusters != "auto":
         check_n_clusters(int(n_clusters), len(job.table))
         check_names(names, int(n_clusters))
-    labels = Labels(names, read_cells(job.table, options) if join else None)
+    labels = Labels(
+        names,
+        read_cells(job.table, options, "--join") if join else None,
+        classes_of(named, job.table, options) if is_column(named) else None,
+    )
     with about("--map"):
         check_projection(projection, len(job.table))
     with output_folder(output or Path(f"{data.name.split('.')[0] or 'table'}-clusters")) as folder:
@@ -204,7 +212,8 @@ def run(
         with warnings.catch_warnings(record=True) as caught:
             warnings.simplefilter("always")
             told = {"constraints": constraints} if method.kinds else {}
-            estimator = estimator.fit(X, **told)
+            with way_out_of_clashes(method, estimator, job.links):
+                estimator = estimator.fit(X, **told)
         seconds = time.perf_counter() - began
     reasons = reasons_of(method, estimator)
     say(f"Method: {method.name}. {' '.join(reasons)}", quiet=quiet)
@@ -220,6 +229,28 @@ def run(
         report=report_of(estimator, constraints),
         conflicts=conflicts,
     )
+
+
+@contextlib.contextmanager
+def way_out_of_clashes(method: Method, estimator: Any, links: Path | None) -> Iterator[None]:
+    """Say what to do about statements that clash in options; the library names its own calls."""
+    from conclust.exceptions import InconsistentConstraintsError, InfeasibleConstraintsError
+
+    try:
+        yield
+    except InfeasibleConstraintsError as error:
+        if not isinstance(error, InconsistentConstraintsError) or not error.conflicts:
+            text = str(error).replace("pass on_infeasible='relax'", "--set on_infeasible=relax")
+            raise BadInput(text.replace("n_clusters", "-k")) from error
+        n_more = len(error.conflicts) - 1
+        more = f" (and {n_more} more, see `conclust check`.)" if n_more else ""
+        repair = "--set on_conflict=repair drops the least weight found; "
+        raise BadInput(
+            f"--method {method.name}: the statements contradict each other. {error.conflicts[0]}"
+            f"{more} {repair if 'on_conflict' in estimator.get_params() else ''}"
+            f"`conclust check --constraints {links} --repair FILE` writes those that can all hold; "
+            "--method auto weighs them all."
+        ) from error
 
 
 def reasons_of(method: Method, estimator: Any) -> list[str]:
@@ -320,6 +351,7 @@ def write(
         done = [note for note in notes if note not in found.warnings]
         said |= {"notes": job.notes + done, "comparison": comparison, "details": record}
         said |= {"projection": projection, "seed": seed, "names": named}
+        said["classes"] = labels.classes
         write_report(new / "report.html", job.X, found.labels, job.constraints, **said)
         with atomic_write(new / "run.json") as file:
             json.dump(plain(record), file, indent=2, ensure_ascii=False, allow_nan=False)
@@ -424,10 +456,10 @@ def _tree_of(estimator: Any) -> Any:
 
 
 def _features(job: "Job") -> list[str]:
-    """The names of the columns of numbers that were clustered."""
+    """The names of the columns of numbers that were clustered, where they are known."""
     transformer = job.prepared.transformer
-    if transformer is None or not hasattr(transformer, "get_feature_names_out"):
-        return [f"x{i}" for i in range(job.X.shape[1])]
+    if not hasattr(transformer, "get_feature_names_out"):
+        return []
     return [str(name) for name in transformer.get_feature_names_out()]
 
 

@@ -33,7 +33,7 @@ def _free(name: str, taken: Sequence[str]) -> str:
     return free
 
 
-def read_cells(table: Table, options: TableOptions) -> Cells:
+def read_cells(table: Table, options: TableOptions, option: str) -> Cells:
     """The cells of a table as they are written in its file.
 
     Parameters
@@ -41,10 +41,12 @@ def read_cells(table: Table, options: TableOptions) -> Cells:
     table : Table
     options : TableOptions
         How the file is written.
+    option : str
+        What the user asked for, to name in errors.
     """
     suffix = suffixes_of(table.path)[0]
     if suffix in (".npy", ".npz"):
-        raise BadInput(f"--join: {table.path.name} holds an array, no table; leave --join out.")
+        raise BadInput(f"{option}: {table.path.name} holds an array, no table; leave {option} out.")
     if suffix == ".parquet":
         import pandas as pd
 
@@ -53,21 +55,21 @@ def read_cells(table: Table, options: TableOptions) -> Cells:
         return Cells([str(name) for name in frame.columns], rows)
     if suffix == ".xlsx":
         header, *rows = sheet_of(table.path)
-        return _checked(table, ["" if name is None else str(name) for name in header], rows)
+        names = ["" if name is None else str(name) for name in header]
+        return _checked(table, names, rows, option)
     text = text_of_file(table.path, options.encoding).text
     separator = options.separator or _separator(table, text)
-    header, *rows = [
-        row for row in csv.reader(io.StringIO(text, newline=""), delimiter=separator) if row
-    ]
-    return _checked(table, header, rows)
+    lines = csv.reader(io.StringIO(text, newline=""), delimiter=separator)
+    header, *rows = [row for row in lines if row]
+    return _checked(table, header, rows, option)
 
 
-def _checked(table: Table, header: list[str], rows: list[list[Any]]) -> Cells:
+def _checked(table: Table, header: list[str], rows: list[list[Any]], option: str) -> Cells:
     rows = [row for row in rows if any(cell is not None for cell in row)]
     if len(rows) != len(table):
         raise BadInput(
-            f"--join: {table.path.name} reads as {len(rows)} lines of cells, but has {len(table)} "
-            "rows; leave --join out, or put quotes around cells with line breaks."
+            f"{option}: {table.path.name} reads as {len(rows)} lines of cells, but has "
+            f"{len(table)} rows; leave {option} out, or put quotes around cells with line breaks."
         )
     return Cells(header, [row + [""] * (len(header) - len(row)) for row in rows])
 

@@ -4,28 +4,44 @@ import csv
 import json
 import re
 from pathlib import Path
+from typing import Any
 
 from conclust.cli._errors import BadInput
+from conclust.cli._join import read_cells
+from conclust.cli._options import TableOptions
+from conclust.cli._table import Table
 
-WAY_OUT = "write 0=Loyal,1=New, or name a file with the columns cluster,name"
+WAY_OUT = "write 0=Loyal,1=New, or name a file with the columns cluster,name, or a column"
 
 
 def names_of(given: str | None) -> dict[str, str]:
     """The name of each cluster by its number, from ``0=Loyal,1=New`` or a CSV or JSON file."""
-    if given is None:
+    if given is None or is_column(given):
         return {}
     path = Path(given)
-    if path.is_file():
-        named = _from_file(path)
-    elif "=" in given:
-        named = _from_text(given)
-    else:
-        raise BadInput(f"--names {given}: neither names nor a file that exists; {WAY_OUT}.")
+    named = _from_file(path) if path.is_file() else _from_text(given)
     names = {str(label).strip(): str(name).strip() for label, name in named.items()}
     for label, name in names.items():
         if not label.isdecimal() or not name:
             raise BadInput(f"--names: {label!r} = {name!r} does not name a cluster; {WAY_OUT}.")
     return {str(int(label)): name for label, name in names.items()}
+
+
+def is_column(given: str | None) -> bool:
+    """Whether a column of the table is meant."""
+    return given is not None and "=" not in given and not Path(given).is_file()
+
+
+def classes_of(column: str | None, table: Table, options: TableOptions) -> list[Any]:
+    """What the rows are known to be, by a column of the table; empty where nothing is known."""
+    cells = read_cells(table, options, "--names")
+    header = [name.strip() for name in cells.header]
+    if column not in header:
+        raise BadInput(
+            f"--names {column}: neither names, nor a file, nor a column of {table.path.name}; "
+            f"{WAY_OUT}."
+        )
+    return [row[header.index(column)] for row in cells.rows]
 
 
 def check_names(names: dict[str, str], n_clusters: int) -> None:

@@ -90,7 +90,7 @@ def cut_hierarchy(
     size = np.empty(2 * n - 1, dtype=np.int64)
     short(kernel.cluster_sizes, 10 * n)(tree.children, size)
     closed = np.arange(n - 1) < tree.n_forced
-    level = levels(said.triplets, n_clusters - 1)
+    level, n_branches = levels(said.triplets, n_clusters)
     gain = gains_by_level(tree.children, said, level)
 
     def cut(smallest: int) -> tuple[npt.NDArray[np.int32] | None, int]:
@@ -100,7 +100,7 @@ def cut_hierarchy(
             latest_splits = short(kernel.latest_splits, 10 * n)
             found = latest_splits(*sought, n_clusters, smallest, split)
         else:
-            found, deepest = from_the_top(*sought, gain, n_clusters, smallest, split)
+            found, deepest = from_the_top(*sought, gain, n_branches, n_clusters, smallest, split)
         if not found:
             return None, deepest
         is_core = partial(np.less_equal, smallest)
@@ -127,20 +127,32 @@ def cut_hierarchy(
     return best
 
 
-def levels(triplets: IntArray, n_levels: int) -> IntArray:
-    """How deep each statement is in the tree of all of them: where c leaves a and b, 0 at the top.
+class Levels(NamedTuple):
+    """Where statements are in the tree that they make together."""
 
-    The last level holds all that are deeper: n clusters cannot show more than n - 1 levels.
+    of_statement: IntArray  # (m,) how deep the node is where c leaves a and b, 0 at the top
+    n_branches: IntArray  # (n_levels,) large enough to be clusters, when cut below each level
+
+
+def levels(triplets: IntArray, n_clusters: int) -> Levels:
+    """Look at the tree of all statements; it is their least resolved one.
+
+    The last level holds all that are deeper: k clusters cannot show more than k - 1 levels. Large
+    enough is a quarter of an average cluster, by the samples that are named.
     """
     level = np.zeros(len(triplets), dtype=np.int64)
-    if n_levels < 2 or not len(triplets):
-        return level
+    if n_clusters < 3 or not len(triplets):
+        return Levels(level, np.full(1, n_clusters))
     named, rows = np.unique(triplets, return_inverse=True)
     rows, n = np.ascontiguousarray(rows.reshape(-1, 3)), len(named)
     parent, stuck = np.full(2 * n, -1, dtype=np.int64), np.empty(n, dtype=np.int64)
     n_nodes, _ = short(build, STEPS_OF_BUILD * (n + len(rows)))(rows, n, parent, stuck)
     short(kernel.levels, n + DEPTH * len(rows))(parent[:n_nodes], rows, level)
-    return np.minimum(level, n_levels - 1)
+    level = np.minimum(level, n_clusters - 2)
+    n_branches = np.empty(int(level.max()) + 1, dtype=np.int64)
+    smallest = max(1, n // (PART_OF_CLUSTER * n_clusters))
+    short(kernel.branches, len(n_branches) * n_nodes)(parent[:n_nodes], smallest, n_branches)
+    return Levels(level, n_branches)
 
 
 def gains_by_level(children: IntArray, said: Statements, level: IntArray) -> FloatArray:
@@ -161,6 +173,7 @@ def from_the_top(
     size: IntArray,
     closed: npt.NDArray[np.bool_],
     gain: FloatArray,
+    n_branches: IntArray,
     n_clusters: int,
     smallest: int,
     split: npt.NDArray[np.bool_],
@@ -172,6 +185,8 @@ def from_the_top(
     children, size, closed, n_clusters, split
         As in the kernel `best_splits`.
     gain : ndarray of shape (n_levels, n - 1)
+    n_branches : ndarray of shape (n_levels,)
+        A level with as many as clusters are wanted has the last word.
     smallest : int
         Its `min_size`.
 
@@ -184,7 +199,7 @@ def from_the_top(
     """
     best_splits = short(kernel.best_splits, 10 * len(gain) * len(size) * n_clusters**2)
     for level, wanted in enumerate(gain):
-        more = level + 1 < len(gain)
+        more = level + 1 < len(gain) and n_branches[level] < n_clusters
         wanted = wanted + split * (1 + np.abs(wanted).sum())
         if more:
             wanted = _with_unnamed(wanted, gain[level + 1 :])

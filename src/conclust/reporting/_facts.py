@@ -192,7 +192,7 @@ def gather(
         reasons=[plainly(reason) for reason in about.get("reasons", ())],
         notes=[plainly(note) for note in about.get("notes", ())],
         warnings=[plainly(warning) for warning in about.get("warnings", ())],
-        decides=deciding_column(X, labels, named_columns(X, columns)) or "",
+        decides=_deciding(X, labels, columns, frame),
         ids=[str(rows[i]) for i in drawing.rows],
         labels=labels[drawing.rows].tolist(),
         names=clusters.names,
@@ -235,6 +235,12 @@ def plainly(sentence: str) -> str:
     if not clauses:
         return sentence
     return re.sub(r";$", ".", " ".join(clauses))
+
+
+def _deciding(X: Any, labels: Any, columns: Sequence[str] | None, frame: Any) -> str:
+    if columns is None and frame is not None:
+        return ""  # a reader of that frame would not know what x1 is
+    return deciding_column(X, labels, named_columns(X, columns)) or ""
 
 
 def _trees(model: Any, names: Any, constraints: Constraints) -> list[str]:

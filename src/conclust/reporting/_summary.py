@@ -25,7 +25,7 @@ def summary(facts: Facts) -> list[str]:
 def warnings_of(facts: Facts) -> list[str]:
     """What a reader should know before relying on the clusters."""
     found = list(facts.warnings)
-    if facts.decides and not any(facts.decides in warning for warning in found):
+    if facts.decides and not any("decides alone" in warning for warning in found):
         found.insert(
             0,
             f"{facts.decides} decides alone: nearly all the difference between clusters lies in "

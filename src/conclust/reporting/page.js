@@ -33,11 +33,12 @@
     const pen = map.getContext("2d");
     pen.scale(scale, scale);
     const pixel = ratio / scale; // one pixel of the screen
+    const thin = data.many || width < 500; // little room for lines
     const strokes = (segments, colour, thick, dash) => {
       pen.beginPath();
       for (const [x1, y1, x2, y2] of segments) { pen.moveTo(x1, y1); pen.lineTo(x2, y2); }
       pen.strokeStyle = "#fff"; // a halo, to be seen on any colour
-      pen.lineWidth = thick + (data.many ? 1.2 : 2.5) * pixel;
+      pen.lineWidth = thick + (thin ? 1 : 1.8) * pixel;
       pen.stroke();
       pen.strokeStyle = colour;
       pen.lineWidth = thick;
@@ -57,8 +58,8 @@
     }
     pen.globalAlpha = 1;
     pen.globalAlpha = data.many ? 0.7 : 1;
-    if (lines.kept) strokes(data.kept, "#1c2530", (data.many ? 0.8 : 1.3) * pixel, []);
-    if (lines.broken) strokes(data.broken, "#d0021b", (data.many ? 1.2 : 2.2) * pixel, [6 * pixel, 3 * pixel]);
+    if (lines.kept) strokes(data.kept, "#1c2530", (thin ? 0.8 : 1.5) * pixel, []);
+    if (lines.broken) strokes(data.broken, "#d0021b", (thin ? 1.2 : 2.2) * pixel, [6 * pixel, 3 * pixel]);
     pen.globalAlpha = 1;
     pen.font = "700 " + Math.max(22, 13 * pixel) + "px system-ui, sans-serif";
     pen.textAlign = "center";
