@@ -30,6 +30,9 @@ OF_CATEGORY = 0.25
 # A column that goes with others to this extent, or more, counts in full; one that goes with none
 # is noise to groups that show in several columns, and counts so much. Not sought among many.
 IN_FULL, ALONE, MAX_COMPARED = 0.1, 0.1, 300
+# Directions are kept that vary more than a category does alone, by this factor at least. Wider
+# tables keep their columns.
+MORE, MAX_TURNED = 1.1, 2000
 
 
 class TablePreparation(TransformerMixin, BaseEstimator):
@@ -40,6 +43,10 @@ class TablePreparation(TransformerMixin, BaseEstimator):
     variance 1, a category a quarter, its values taken together. Columns that go with no other one
     count a tenth of that, for groups of rows show in several columns, unless their numbers lie
     in separate groups by themselves.
+
+    Where there are categories, numbers and categories are turned to their main directions, and
+    those that vary no more than a single category does are dropped: else its values, between
+    which there is nothing, would be the clearest clusters of all.
 
     Parameters
     ----------
@@ -126,6 +133,7 @@ class TablePreparation(TransformerMixin, BaseEstimator):
         self.text_weights_: list[float] = []
         for name in self.texts:
             self._fit_text(_text_column(X[name]))
+        self._fit_directions(values, words)
         return self
 
     def transform(self, X: "pd.DataFrame") -> FloatArray:
@@ -142,12 +150,35 @@ class TablePreparation(TransformerMixin, BaseEstimator):
         -------
         ndarray of shape (n_samples, n_features)
         """
-        blocks = [self._scaled(_number_columns(X, self.numbers))]
-        for i, name in enumerate(self.categories):
-            blocks.append(self._indicators(words_of(X[name]).to_numpy().astype(str), i))
+        words = {name: words_of(X[name]).to_numpy().astype(str) for name in self.categories}
+        blocks = self._blocks(_number_columns(X, self.numbers), words)
+        if self.directions_ is not None:
+            blocks = [(np.hstack(blocks) - self.origin_) @ self.directions_]
         for i, name in enumerate(self.texts):
             blocks.append(self.words_[i].transform(_text_column(X[name])) * self.text_weights_[i])
         return np.hstack(blocks)
+
+    def _blocks(self, values: FloatArray, words: dict[str, Any]) -> list[FloatArray]:
+        indicators = [self._indicators(words[name], i) for i, name in enumerate(self.categories)]
+        return [self._scaled(values), *indicators]
+
+    def _fit_directions(self, values: FloatArray, words: dict[str, Any]) -> None:
+        """The directions in which columns vary together."""
+        self.origin_, self.directions_ = np.zeros(0), None
+        if not self.scale or not self.categories:
+            return
+        numbers, *categories = self._blocks(values, words)
+        whole = np.hstack([numbers, *categories])
+        if whole.shape[1] > MAX_TURNED:
+            return
+        alone = max(np.linalg.eigvalsh(np.cov(each.T, bias=True))[-1] for each in categories)
+        variances, axes = np.linalg.eigh(np.cov(whole.T, bias=True))
+        kept = variances > MORE * alone
+        if not kept.any():  # no column goes with another
+            return
+        axes = axes[:, kept][:, ::-1]
+        largest = axes[np.abs(axes).argmax(axis=0), np.arange(axes.shape[1])]
+        self.directions_, self.origin_ = axes * np.sign(largest), whole.mean(axis=0)
 
     def _weigh(self, values: FloatArray, words: dict[str, Any]) -> dict[str, float]:
         """How much each column counts, by how far others tell what it says."""

@@ -112,9 +112,7 @@ def prepare(table: "Table", options: TableOptions = TableOptions()) -> Prepared:
         sort.numbers,
         sort.categories,
         texts,
-        in_full=list(frame.columns)
-        if table.is_array
-        else [*named["--columns"], *named["--category"]],
+        in_full=frame.columns.tolist() if table.is_array else asked,
         scale=scale,
         id_col=options.id_col,
     )
@@ -357,6 +355,9 @@ def _notes_of(transformer: Any) -> list[str]:
         notes.append(f"{_listed(many)}: the {MAX_LEVELS} most frequent values, the rest as one.")
     if both:
         notes.append(f"{_listed(both)}: few whole numbers, half as amounts and half as codes.")
+    if transformer.directions_ is not None:
+        n = transformer.directions_.shape[1]
+        notes.append(f"Their {n} main direction{'s' if n > 1 else ''} used, of all these together.")
     if transformer.texts:
         notes.append(f"{_listed(transformer.texts)}: word frequencies (tf-idf), reduced by an SVD.")
     return notes
