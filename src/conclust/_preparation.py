@@ -158,6 +158,28 @@ class TablePreparation(TransformerMixin, BaseEstimator):
             blocks.append(self.words_[i].transform(_text_column(X[name])) * self.text_weights_[i])
         return np.hstack(blocks)
 
+    def get_feature_names_out(self, input_features: Any = None) -> npt.NDArray[Any]:
+        """Names of the numbers: columns, values of categories, or directions.
+
+        Parameters
+        ----------
+        input_features : None
+            Ignored.
+
+        Returns
+        -------
+        ndarray of str
+        """
+        names = list(self.numbers)
+        for name, levels in zip(self.categories, self.levels_, strict=True):
+            shown = levels if self.scale or len(levels) != 2 else levels[1:]
+            names += [f"{name} = {level}" for level in shown.tolist()]
+        if self.directions_ is not None:
+            names = [f"direction {i + 1}" for i in range(self.directions_.shape[1])]
+        for name, words in zip(self.texts, self.words_, strict=True):
+            names += [f"{name} {i + 1}" for i in range(words[-1].n_components)]
+        return np.array(names, dtype=object)
+
     def _blocks(self, values: FloatArray, words: dict[str, Any]) -> list[FloatArray]:
         indicators = [self._indicators(words[name], i) for i, name in enumerate(self.categories)]
         return [self._scaled(values), *indicators]

@@ -357,7 +357,8 @@ def _notes_of(transformer: Any) -> list[str]:
         notes.append(f"{_listed(both)}: few whole numbers, half as amounts and half as codes.")
     if transformer.directions_ is not None:
         n = transformer.directions_.shape[1]
-        notes.append(f"Their {n} main direction{'s' if n > 1 else ''} used, of all these together.")
+        which = "main direction" if n == 1 else f"{n} main directions"
+        notes.append(f"Numbers and categories are turned to their {which}.")
     if transformer.texts:
         notes.append(f"{_listed(transformer.texts)}: word frequencies (tf-idf), reduced by an SVD.")
     return notes
