@@ -10,7 +10,7 @@ from scipy.stats.contingency import crosstab
 from sklearn.base import clone
 
 from conclust._association import association, associations, bins_of, falls_apart
-from conclust._preparation import TablePreparation, is_better_as_logarithm, skewness
+from conclust._preparation import TablePreparation, is_better_as_logarithm, skewness, stand_ins
 
 rng = np.random.RandomState(0)
 Y = rng.randint(3, size=400)
@@ -176,3 +176,19 @@ def test_skewness():
     assert is_better_as_logarithm(np.exp(rng.normal(size=500)))
     assert not is_better_as_logarithm(rng.normal(size=500))
     assert not is_better_as_logarithm(-np.exp(rng.normal(size=500)))
+
+
+def test_numbers_that_stand_for_missing_ones():
+    frame = FRAME.assign(a=FRAME["a"].where(FRAME.index % 20 > 0, -999))
+    made = TablePreparation(["a", "b"]).fit(frame)
+    assert made.unknown_ == {"a": [-999.0]}
+    same = TablePreparation(["a", "b"]).fit(FRAME.assign(a=FRAME["a"].where(FRAME.index % 20 > 0)))
+    assert made.transform(frame) == pytest.approx(same.transform(frame.replace(-999, np.nan)))
+    assert stand_ins(np.array([1.0, 2, 9, 9, 95, 99, 99])) == []  # among its like
+
+
+def test_values_of_a_category_differ_by_more_than_capitals():
+    made = TablePreparation([], ["w"]).fit(
+        pd.DataFrame({"w": ["Berlin", "BERLIN ", "berlin", "Bonn"]})
+    )
+    assert made.levels_[0].tolist() == ["berlin", "bonn"]

@@ -21,6 +21,8 @@ MAX_LEVELS = 50
 OTHER = "\ufffdother"  # no cell reads so
 # Texts become this many numbers each (latent semantic analysis of at most so many terms).
 N_TEXT, MAX_TERMS = 100, 20_000
+# Numbers that stand for "not known", if they lie farther from all others than these do apart.
+UNKNOWN = tuple(sign * float("9" * n) for n in range(1, 8) for sign in (1, -1))
 # A column as skewed as an exponential is judged by ratios, if their logarithms are less skewed.
 SKEWED = 1.0
 # Values farther than this many quartile ranges from the quartiles, if they are few.
@@ -68,6 +70,8 @@ class TablePreparation(TransformerMixin, BaseEstimator):
         How much each column counts, between 0.1 and 1.
     logarithms_ : list of str
         Columns of numbers whose logarithm is used.
+    unknown_ : dict of str to list of float
+        Columns in which numbers such as -999 stand for missing ones.
     clipped_ : dict of str to int
         Columns with a few values far from all others, and how many; they count as the largest or
         smallest of the others.
@@ -121,7 +125,7 @@ class TablePreparation(TransformerMixin, BaseEstimator):
         self.feature_names_in_ = np.array(names, dtype=object)
         self.n_features_in_ = len(names)
         values = _number_columns(X, self.numbers)
-        words = {name: words_of(X[name]).to_numpy().astype(str) for name in self.categories}
+        words = self._words_in(X)
         self.weights_ = self._weigh(values, words) if self.scale else {}
         self._fit_numbers(values)
         self.levels_: list[Any] = []
@@ -150,7 +154,7 @@ class TablePreparation(TransformerMixin, BaseEstimator):
         -------
         ndarray of shape (n_samples, n_features)
         """
-        words = {name: words_of(X[name]).to_numpy().astype(str) for name in self.categories}
+        words = self._words_in(X)
         blocks = self._blocks(_number_columns(X, self.numbers), words)
         if self.directions_ is not None:
             blocks = [(np.hstack(blocks) - self.origin_) @ self.directions_]
@@ -180,6 +184,9 @@ class TablePreparation(TransformerMixin, BaseEstimator):
             names += [f"{name} {i + 1}" for i in range(words[-1].n_components)]
         return np.array(names, dtype=object)
 
+    def _words_in(self, frame: "pd.DataFrame") -> dict[str, Any]:
+        return {name: words_of(frame[name]).to_numpy().astype(str) for name in self.categories}
+
     def _blocks(self, values: FloatArray, words: dict[str, Any]) -> list[FloatArray]:
         indicators = [self._indicators(words[name], i) for i, name in enumerate(self.categories)]
         return [self._scaled(values), *indicators]
@@ -204,7 +211,7 @@ class TablePreparation(TransformerMixin, BaseEstimator):
 
     def _weigh(self, values: FloatArray, words: dict[str, Any]) -> dict[str, float]:
         """How much each column counts, by how far others tell what it says."""
-        codes = {name: np.unique(each, return_inverse=True)[1] for name, each in words.items()}
+        codes = {name: np.unique(folded(w), return_inverse=True)[1] for name, w in words.items()}
         codes |= {name: bins_of(values[:, j]) for j, name in enumerate(self.numbers)}
         if len(codes) > MAX_COMPARED:
             return dict.fromkeys(codes, 1.0)
@@ -224,8 +231,14 @@ class TablePreparation(TransformerMixin, BaseEstimator):
     # ------------------------------------------------------------------ numbers
 
     def _fit_numbers(self, values: FloatArray) -> None:
-        self.medians_ = np.array([np.median(v[~np.isnan(v)]) for v in values.T])
         n = values.shape[1]
+        self.unknown_ = {
+            name: found
+            for j, name in enumerate(self.numbers if self.scale else ())
+            if (found := stand_ins(values[:, j]))
+        }
+        values = self._without_unknown(values)
+        self.medians_ = np.array([np.median(v[~np.isnan(v)]) for v in values.T])
         self.low_, self.high_ = np.full(n, -np.inf), np.full(n, np.inf)
         self.units_ = np.zeros(n)  # where the logarithm is taken, of the value in these
         self.offsets_ = np.zeros(n)  # 1 where there are zeros among the values
@@ -250,6 +263,13 @@ class TablePreparation(TransformerMixin, BaseEstimator):
         variance = float(np.mean((bent / spreads).var(axis=0)))
         self.spreads_ = spreads * np.sqrt((variance or 1.0) / shares)
 
+    def _without_unknown(self, values: FloatArray) -> FloatArray:
+        values = values.copy()
+        for j, name in enumerate(self.numbers):
+            for number in self.unknown_.get(name, ()):
+                values[values[:, j] == number, j] = np.nan
+        return values
+
     def _clip(self, j: int, name: str, present: FloatArray) -> None:
         """Note the largest and smallest value that is not far out, if a few are."""
         bent = self._log(present, j)
@@ -265,6 +285,7 @@ class TablePreparation(TransformerMixin, BaseEstimator):
         return np.log(values / self.units_[j] + self.offsets_[j]) if self.units_[j] else values
 
     def _bent(self, values: FloatArray) -> FloatArray:
+        values = self._without_unknown(values)
         filled = np.where(np.isnan(values), self.medians_, values)
         filled = np.clip(filled, self.low_, self.high_)
         return np.column_stack([self._log(filled[:, j], j) for j in range(filled.shape[1])])
@@ -277,7 +298,7 @@ class TablePreparation(TransformerMixin, BaseEstimator):
     # ------------------------------------------------------------------ categories
 
     def _fit_category(self, words: Any, share: float) -> None:
-        levels, counts = np.unique(words, return_counts=True)
+        levels, counts = np.unique(folded(words), return_counts=True)
         if len(levels) > MAX_LEVELS + 1:
             frequent = np.sort(np.argsort(-counts, kind="stable")[:MAX_LEVELS])
             levels = np.append(levels[frequent], OTHER)
@@ -295,7 +316,7 @@ class TablePreparation(TransformerMixin, BaseEstimator):
         """A column per value; a value not seen in the fit counts as the average row."""
         levels = self.levels_[i]
         at = {level: column for column, level in enumerate(levels.tolist())}
-        column = np.array([at.get(word, at.get(OTHER, -1)) for word in words.tolist()])
+        column = np.array([at.get(word, at.get(OTHER, -1)) for word in folded(words)])
         found = np.zeros((len(words), len(levels)))
         seen = column >= 0
         found[np.flatnonzero(seen), column[seen]] = 1
@@ -334,6 +355,11 @@ class TablePreparation(TransformerMixin, BaseEstimator):
         self.text_weights_.append(variance**-0.5 if self.scale and variance else 1.0)
 
 
+def folded(words: npt.NDArray[np.str_]) -> list[str]:
+    """Words in small letters: Berlin and BERLIN are one value."""
+    return [word.casefold() for word in words.tolist()]
+
+
 def is_better_as_logarithm(values: FloatArray) -> bool:
     """Whether numbers from zero on are skewed, and their logarithms much less."""
     if len(values) < 3 or values.min() < 0:
@@ -343,6 +369,23 @@ def is_better_as_logarithm(values: FloatArray) -> bool:
         return False
     unit = np.median(values[values > 0])
     return abs(skewness(np.log(values / unit + (values.min() == 0)))) < before / 2
+
+
+def stand_ins(values: FloatArray) -> list[float]:
+    """Numbers such as -999 that stand, several times, far from all others.
+
+    >>> stand_ins(np.array([1.0, 2, 3, 4, -999, -999, np.nan]))
+    [-999.0]
+    """
+    numbers, counts = np.unique(values[~np.isnan(values)], return_counts=True)
+    found = []
+    for at, next_to in ((0, 1), (-1, -2)):
+        others = numbers[numbers != numbers[at]]
+        if len(others) < 3 or numbers[at] not in UNKNOWN or counts[at] < 2:
+            continue
+        if abs(numbers[at] - numbers[next_to]) > np.ptp(others):
+            found.append(float(numbers[at]))
+    return found
 
 
 def skewness(values: FloatArray) -> float:

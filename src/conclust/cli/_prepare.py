@@ -27,6 +27,7 @@ SAME, MAX_COMPARED = 0.99999, 2000
 ANSWERS = {"label", "labels", "class", "classes", "target", "targets", "cluster", "clusters"}
 ID_WORDS = {"id", "ids", "nr", "no", "num", "nummer", "number", "key", "index", "row", "rownames",
             "uuid", "#", "unnamed", "column"}  # fmt: skip
+AMOUNT_WORDS = {"of", "von", "der", "per", "je", "anzahl", "count"}  # number of rooms
 CODE_WORDS = {"plz", "zip", "zipcode", "postcode", "postleitzahl", "postal", "code", "codes"}
 
 
@@ -205,7 +206,8 @@ def _why_left_out(name: str, values: Any, n_levels: int) -> str:
         )
     if not _are_whole(values):
         return ""
-    if n_levels == len(values) >= 3 and (_count_up(values) or _words_of(name) & ID_WORDS):
+    called_id = _words_of(name) & ID_WORDS and not _words_of(name) & AMOUNT_WORDS
+    if n_levels == len(values) >= 3 and (_count_up(values) or called_id):
         return "it counts or names the rows; if links name it, name it in --id-col"
     if n_levels > MAX_LEVELS and _words_of(name) & CODE_WORDS:
         return f"{n_levels} codes; name it in --category or --columns to use it"
@@ -342,6 +344,8 @@ def _notes_of(transformer: Any) -> list[str]:
         )
     if transformer.logarithms_:
         notes.append(f"{_listed(transformer.logarithms_)}: skewed, so by the logarithm.")
+    for name, found in transformer.unknown_.items():
+        notes.append(f"{name}: {', '.join(f'{v:g}' for v in found)} read as missing.")
     for name, n in list(transformer.clipped_.items())[:5]:
         notes.append(f"{name}: {n} far {'value' if n == 1 else 'values'} drawn in to the others.")
     if only:
