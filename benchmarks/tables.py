@@ -2,8 +2,8 @@
 
 Ten tables with known groups, written as files and clustered by ``conclust cluster FILE -k K`` with no further option,
 against the best of several preparations by hand: the informative columns chosen with knowledge of the truth, then each
-way to scale, encode and bend them. The figure is the adjusted Rand index (ARI). The last three tables were made
-when nothing could be changed any more: they say what the first seven may hide.
+way to scale, encode and bend them. The figure is the adjusted Rand index (ARI). The last three tables were held out:
+written after the preparation was, which was not changed for them.
 
     python benchmarks/tables.py            # all; --only customers, --rows 800
 """
@@ -19,7 +19,7 @@ from typing import NamedTuple
 import numpy as np
 import pandas as pd
 from sklearn.cluster import KMeans
-from sklearn.datasets import load_iris, load_wine
+from sklearn.datasets import load_breast_cancer, load_iris, load_wine
 from sklearn.metrics import adjusted_rand_score
 from sklearn.preprocessing import MinMaxScaler, PowerTransformer, RobustScaler, StandardScaler
 
@@ -217,11 +217,67 @@ def households(n, rng):
     return Made({}, frame, y, numbers, frame[["education", "owner"]].astype(str))
 
 
+# The three below were written after the preparation was, and it was not changed for them.
+
+
+def survey(n, rng):
+    """Eight answers from 1 to 5, 99 where there is none, age groups, a remark, who asked and when."""
+    y = rng.choice(3, n, p=[0.4, 0.35, 0.25])
+    liked = np.array([[4.2, 4, 4.1, 2, 2, 1.8, 3, 3], [2, 2.2, 1.9, 4, 4.2, 4, 3, 3], [4, 4, 4, 4, 4, 4, 3, 3]])
+    answers = np.clip((liked[y] + rng.normal(scale=0.9, size=(n, 8))).round(), 1, 5)
+    shown = np.where(rng.rand(n, 8) < 0.03, 99, answers).astype(int)
+    frame = pd.DataFrame(shown, columns=[f"Q{i + 1}" for i in range(8)])
+    frame.insert(0, "Respondent ID", rng.permutation(90_000)[:n] + 10_000)
+    frame["age group"] = pick(rng, y, ["18-29", "30-49", "50+"], 0.5)
+    frame["interviewer code"] = rng.choice([11, 12, 13, 14], n)
+    frame["remark"] = [f"said thanks {i} times" for i in range(n)]
+    frame["Date"] = (pd.Timestamp("2023-05-01") + pd.to_timedelta(rng.randint(30, size=n), unit="D")).strftime("%m/%d/%Y")
+    known = pd.DataFrame(np.where(shown == 99, np.nan, shown)[:, :6])
+    return Made({}, frame, y, known.add_prefix("q"), frame[["age group"]])
+
+
+def cells_of_tumours(n, rng):
+    """Scikit-learn's breast cancer data with its target, a number per sample, laboratories and a date."""
+    cancer = load_breast_cancer(as_frame=True)
+    order = rng.permutation(len(cancer.target))
+    frame = cancer.data.iloc[order].reset_index(drop=True)
+    frame.insert(0, "sample_no", rng.permutation(len(frame)) + 800_000)
+    frame["target"] = cancer.target.to_numpy()[order]
+    frame["lab"] = rng.choice(["Bern", "Basel", "bern"], len(frame))
+    frame["insured"] = rng.rand(len(frame)) < 0.8
+    return Made({"sep": "\t"}, frame, cancer.target.to_numpy()[order], frame[cancer.feature_names], pd.DataFrame())
+
+
+def flats(n, rng):
+    """Adverts: price with thousands, area with its unit, rooms, floor, district, energy class, a title."""
+    y = rng.randint(4, size=n)
+    area = np.exp(rng.normal(np.log([32, 62, 95, 140])[y], 0.15))
+    price = area * np.exp(rng.normal(np.log([16, 9, 12, 7])[y], 0.12))
+    rooms = np.clip((area / 28 + rng.normal(scale=0.4, size=n)).round(), 1, None)
+    built = rng.normal(np.array([2012, 1965, 2005, 1930])[y], 8).round()
+    frame = pd.DataFrame(
+        {
+            "advert": [f"https://flats.example/{i}" for i in rng.permutation(n)],
+            "price": [f"{p:,.0f} €".replace(",", ".") for p in price],
+            "area": [f"{a:.1f} m²".replace(".", ",") for a in area],
+            "rooms": rooms.astype(int),
+            "built": pd.Series(built).mask(rng.rand(n) < 0.08),
+            "floor": rng.randint(0, 6, size=n),
+            "district": pick(rng, y, ["Mitte", "Nord", "Süd", "West"], 0.6),
+            "energy": rng.choice(list("ABCDEFG"), n),
+            "balcony": pick(rng, y % 2, ["yes", "no"], 0.5),
+            "postcode": rng.choice(["04103", "04109", "04229", "04315"], n),
+        }
+    )
+    numbers = pd.DataFrame({"p": price, "a": area, "r": rooms, "b": frame["built"]})
+    return Made({"sep": ";"}, frame, y, numbers, frame[["district", "balcony"]])
+
+
+HELD_OUT = {"survey", "cells_of_tumours", "flats"}
 TABLES = {
     each.__name__: each
-    for each in (customers, flowers, wines, patients, shop, machines, households)
+    for each in (customers, flowers, wines, patients, shop, machines, households, survey, cells_of_tumours, flats)
 }
-HELD_OUT: set[str] = set()
 
 
 # ---------------------------------------------------------------------- the comparison
@@ -258,7 +314,7 @@ def main():
     args = parser.parse_args()
     within = []
     print(
-        f"{'table':12} {'default':>8} {'--raw':>8} {'by hand':>8}  best by hand (means over {args.seeds} seeds)"
+        f"{'table':16} {'default':>8} {'--raw':>8} {'by hand':>8}  best by hand (means over {args.seeds} seeds)"
     )
     for name in args.only or TABLES:
         rows = []
@@ -275,7 +331,7 @@ def main():
         ours, raw, best = np.mean(rows, axis=0)
         within.append(ours >= best - 0.05)
         held = " (held out)" if name in HELD_OUT else ""
-        print(f"{name:12} {ours:8.3f} {raw:8.3f} {best:8.3f}  {how}{held}", flush=True)
+        print(f"{name:16} {ours:8.3f} {raw:8.3f} {best:8.3f}  {how}{held}", flush=True)
         if args.show:
             print("\n".join(f"    {line}" for line in said))
     print(f"within 0.05 of the best by hand: {sum(within)} of {len(within)}")

@@ -21,6 +21,8 @@ MAX_LEVELS = 50
 OTHER = "\ufffdother"  # no cell reads so
 # Texts become this many numbers each (latent semantic analysis of at most so many terms).
 N_TEXT, MAX_TERMS = 100, 20_000
+# Numbers that stand for "not known", if they lie farther from all others than these do apart.
+UNKNOWN = tuple(sign * float("9" * n) for n in range(1, 8) for sign in (1, -1))
 # A column as skewed as an exponential is judged by ratios, if their logarithms are less skewed.
 SKEWED = 1.0
 # Values farther than this many quartile ranges from the quartiles, if they are few.
@@ -30,6 +32,9 @@ OF_CATEGORY = 0.25
 # A column that goes with others to this extent, or more, counts in full; one that goes with none
 # is noise to groups that show in several columns, and counts so much. Not sought among many.
 IN_FULL, ALONE, MAX_COMPARED = 0.1, 0.1, 300
+# Directions are kept that vary more than a category does alone, by this factor at least. Wider
+# tables keep their columns.
+MORE, MAX_TURNED = 1.1, 2000
 
 
 class TablePreparation(TransformerMixin, BaseEstimator):
@@ -40,6 +45,10 @@ class TablePreparation(TransformerMixin, BaseEstimator):
     variance 1, a category a quarter, its values taken together. Columns that go with no other one
     count a tenth of that, for groups of rows show in several columns, unless their numbers lie
     in separate groups by themselves.
+
+    Where there are categories, numbers and categories are turned to their main directions, and
+    those that vary no more than a single category does are dropped: else its values, between
+    which there is nothing, would be the clearest clusters of all.
 
     Parameters
     ----------
@@ -61,6 +70,8 @@ class TablePreparation(TransformerMixin, BaseEstimator):
         How much each column counts, between 0.1 and 1.
     logarithms_ : list of str
         Columns of numbers whose logarithm is used.
+    unknown_ : dict of str to list of float
+        Columns in which numbers such as -999 stand for missing ones.
     clipped_ : dict of str to int
         Columns with a few values far from all others, and how many; they count as the largest or
         smallest of the others.
@@ -114,7 +125,7 @@ class TablePreparation(TransformerMixin, BaseEstimator):
         self.feature_names_in_ = np.array(names, dtype=object)
         self.n_features_in_ = len(names)
         values = _number_columns(X, self.numbers)
-        words = {name: words_of(X[name]).to_numpy().astype(str) for name in self.categories}
+        words = self._words_in(X)
         self.weights_ = self._weigh(values, words) if self.scale else {}
         self._fit_numbers(values)
         self.levels_: list[Any] = []
@@ -126,6 +137,7 @@ class TablePreparation(TransformerMixin, BaseEstimator):
         self.text_weights_: list[float] = []
         for name in self.texts:
             self._fit_text(_text_column(X[name]))
+        self._fit_directions(values, words)
         return self
 
     def transform(self, X: "pd.DataFrame") -> FloatArray:
@@ -142,16 +154,64 @@ class TablePreparation(TransformerMixin, BaseEstimator):
         -------
         ndarray of shape (n_samples, n_features)
         """
-        blocks = [self._scaled(_number_columns(X, self.numbers))]
-        for i, name in enumerate(self.categories):
-            blocks.append(self._indicators(words_of(X[name]).to_numpy().astype(str), i))
+        words = self._words_in(X)
+        blocks = self._blocks(_number_columns(X, self.numbers), words)
+        if self.directions_ is not None:
+            blocks = [(np.hstack(blocks) - self.origin_) @ self.directions_]
         for i, name in enumerate(self.texts):
             blocks.append(self.words_[i].transform(_text_column(X[name])) * self.text_weights_[i])
         return np.hstack(blocks)
 
+    def get_feature_names_out(self, input_features: Any = None) -> npt.NDArray[Any]:
+        """Names of the numbers: columns, values of categories, or directions.
+
+        Parameters
+        ----------
+        input_features : None
+            Ignored.
+
+        Returns
+        -------
+        ndarray of str
+        """
+        names = list(self.numbers)
+        for name, levels in zip(self.categories, self.levels_, strict=True):
+            shown = levels if self.scale or len(levels) != 2 else levels[1:]
+            names += [f"{name} = {level}" for level in shown.tolist()]
+        if self.directions_ is not None:
+            names = [f"direction {i + 1}" for i in range(self.directions_.shape[1])]
+        for name, words in zip(self.texts, self.words_, strict=True):
+            names += [f"{name} {i + 1}" for i in range(words[-1].n_components)]
+        return np.array(names, dtype=object)
+
+    def _words_in(self, frame: "pd.DataFrame") -> dict[str, Any]:
+        return {name: words_of(frame[name]).to_numpy().astype(str) for name in self.categories}
+
+    def _blocks(self, values: FloatArray, words: dict[str, Any]) -> list[FloatArray]:
+        indicators = [self._indicators(words[name], i) for i, name in enumerate(self.categories)]
+        return [self._scaled(values), *indicators]
+
+    def _fit_directions(self, values: FloatArray, words: dict[str, Any]) -> None:
+        """The directions in which columns vary together."""
+        self.origin_, self.directions_ = np.zeros(0), None
+        if not self.scale or not self.categories:
+            return
+        numbers, *categories = self._blocks(values, words)
+        whole = np.hstack([numbers, *categories])
+        if whole.shape[1] > MAX_TURNED:
+            return
+        alone = max(np.linalg.eigvalsh(np.cov(each.T, bias=True))[-1] for each in categories)
+        variances, axes = np.linalg.eigh(np.cov(whole.T, bias=True))
+        kept = variances > MORE * alone
+        if not kept.any():  # no column goes with another
+            return
+        axes = axes[:, kept][:, ::-1]
+        largest = axes[np.abs(axes).argmax(axis=0), np.arange(axes.shape[1])]
+        self.directions_, self.origin_ = axes * np.sign(largest), whole.mean(axis=0)
+
     def _weigh(self, values: FloatArray, words: dict[str, Any]) -> dict[str, float]:
         """How much each column counts, by how far others tell what it says."""
-        codes = {name: np.unique(each, return_inverse=True)[1] for name, each in words.items()}
+        codes = {name: np.unique(folded(w), return_inverse=True)[1] for name, w in words.items()}
         codes |= {name: bins_of(values[:, j]) for j, name in enumerate(self.numbers)}
         if len(codes) > MAX_COMPARED:
             return dict.fromkeys(codes, 1.0)
@@ -171,8 +231,14 @@ class TablePreparation(TransformerMixin, BaseEstimator):
     # ------------------------------------------------------------------ numbers
 
     def _fit_numbers(self, values: FloatArray) -> None:
-        self.medians_ = np.array([np.median(v[~np.isnan(v)]) for v in values.T])
         n = values.shape[1]
+        self.unknown_ = {
+            name: found
+            for j, name in enumerate(self.numbers if self.scale else ())
+            if (found := stand_ins(values[:, j]))
+        }
+        values = self._without_unknown(values)
+        self.medians_ = np.array([np.median(v[~np.isnan(v)]) for v in values.T])
         self.low_, self.high_ = np.full(n, -np.inf), np.full(n, np.inf)
         self.units_ = np.zeros(n)  # where the logarithm is taken, of the value in these
         self.offsets_ = np.zeros(n)  # 1 where there are zeros among the values
@@ -197,6 +263,13 @@ class TablePreparation(TransformerMixin, BaseEstimator):
         variance = float(np.mean((bent / spreads).var(axis=0)))
         self.spreads_ = spreads * np.sqrt((variance or 1.0) / shares)
 
+    def _without_unknown(self, values: FloatArray) -> FloatArray:
+        values = values.copy()
+        for j, name in enumerate(self.numbers):
+            for number in self.unknown_.get(name, ()):
+                values[values[:, j] == number, j] = np.nan
+        return values
+
     def _clip(self, j: int, name: str, present: FloatArray) -> None:
         """Note the largest and smallest value that is not far out, if a few are."""
         bent = self._log(present, j)
@@ -212,6 +285,7 @@ class TablePreparation(TransformerMixin, BaseEstimator):
         return np.log(values / self.units_[j] + self.offsets_[j]) if self.units_[j] else values
 
     def _bent(self, values: FloatArray) -> FloatArray:
+        values = self._without_unknown(values)
         filled = np.where(np.isnan(values), self.medians_, values)
         filled = np.clip(filled, self.low_, self.high_)
         return np.column_stack([self._log(filled[:, j], j) for j in range(filled.shape[1])])
@@ -224,7 +298,7 @@ class TablePreparation(TransformerMixin, BaseEstimator):
     # ------------------------------------------------------------------ categories
 
     def _fit_category(self, words: Any, share: float) -> None:
-        levels, counts = np.unique(words, return_counts=True)
+        levels, counts = np.unique(folded(words), return_counts=True)
         if len(levels) > MAX_LEVELS + 1:
             frequent = np.sort(np.argsort(-counts, kind="stable")[:MAX_LEVELS])
             levels = np.append(levels[frequent], OTHER)
@@ -242,7 +316,7 @@ class TablePreparation(TransformerMixin, BaseEstimator):
         """A column per value; a value not seen in the fit counts as the average row."""
         levels = self.levels_[i]
         at = {level: column for column, level in enumerate(levels.tolist())}
-        column = np.array([at.get(word, at.get(OTHER, -1)) for word in words.tolist()])
+        column = np.array([at.get(word, at.get(OTHER, -1)) for word in folded(words)])
         found = np.zeros((len(words), len(levels)))
         seen = column >= 0
         found[np.flatnonzero(seen), column[seen]] = 1
@@ -281,6 +355,11 @@ class TablePreparation(TransformerMixin, BaseEstimator):
         self.text_weights_.append(variance**-0.5 if self.scale and variance else 1.0)
 
 
+def folded(words: npt.NDArray[np.str_]) -> list[str]:
+    """Words in small letters: Berlin and BERLIN are one value."""
+    return [word.casefold() for word in words.tolist()]
+
+
 def is_better_as_logarithm(values: FloatArray) -> bool:
     """Whether numbers from zero on are skewed, and their logarithms much less."""
     if len(values) < 3 or values.min() < 0:
@@ -290,6 +369,23 @@ def is_better_as_logarithm(values: FloatArray) -> bool:
         return False
     unit = np.median(values[values > 0])
     return abs(skewness(np.log(values / unit + (values.min() == 0)))) < before / 2
+
+
+def stand_ins(values: FloatArray) -> list[float]:
+    """Numbers such as -999 that stand, several times, far from all others.
+
+    >>> stand_ins(np.array([1.0, 2, 3, 4, -999, -999, np.nan]))
+    [-999.0]
+    """
+    numbers, counts = np.unique(values[~np.isnan(values)], return_counts=True)
+    found = []
+    for at, next_to in ((0, 1), (-1, -2)):
+        others = numbers[numbers != numbers[at]]
+        if len(others) < 3 or numbers[at] not in UNKNOWN or counts[at] < 2:
+            continue
+        if abs(numbers[at] - numbers[next_to]) > np.ptp(others):
+            found.append(float(numbers[at]))
+    return found
 
 
 def skewness(values: FloatArray) -> float:

@@ -29,7 +29,7 @@ def test_labels_are_those_of_the_estimator(blobs):
     # The command is glue: the same numbers to the same class give the same labels.
     out = blobs.folder / "OUT"
     run("cluster", blobs.data, "--constraints", blobs.links, "--id-col", "key", "-k", 3,
-        "--method", "pckmeans", "--seed", 5, "-o", out)  # fmt: skip
+        "--method", "pckmeans", "--seed", 5, "--raw", "-o", out)  # fmt: skip
     frame = pd.read_csv(blobs.data)
     known = conclust.read_constraints(blobs.links, ids=frame["key"])
     model = conclust.PCKMeans(3, random_state=5).fit(
@@ -173,7 +173,7 @@ def test_columns_that_name_rows_are_not_clustered_by(tmp_path):
     frame.to_csv(tmp_path / "t.csv", index=False)
     result = run("cluster", tmp_path / "t.csv", "-k", 2, "-o", tmp_path / "o")
     assert "name is left out: 12 different values" in result.stdout
-    assert "number counts the rows; if it is an id" in result.stdout
+    assert "number is left out: it counts or names the rows" in result.stdout
     pytest.importorskip("pyarrow")
     frame.set_index("name").to_parquet(tmp_path / "t.parquet")
     result = run("cluster", tmp_path / "t.parquet", "--id-col", "name", "-k", 2,
@@ -272,7 +272,7 @@ def test_a_taxonomy_in_and_a_tree_out(blobs):
 
 def test_ids_like_formulas_are_guarded(tmp_path):
     ids = ["=1+1", "+cmd|' /C calc'!A0", "@SUM(A1)", "-5", "\tx", "plain"]
-    write(tmp_path / "t.csv", ["id", "x"], [[name, i] for i, name in enumerate(ids)])
+    write(tmp_path / "t.csv", ["id", "x"], [[name, i * i] for i, name in enumerate(ids)])
     out = tmp_path / "o"
     result = run("cluster", tmp_path / "t.csv", "--id-col", "id", "-k", 2, "-o", out)
     assert result.exit_code == 0, result.output
@@ -332,7 +332,7 @@ def test_conflicts_and_report_are_sought_once(blobs, monkeypatch, method):
     counting("conflicts")
     counting("report")
     result = run("cluster", blobs.data, "--constraints", blobs.links, "--id-col", "key", "-k", 3,
-                 "--method", method, "-o", blobs.folder / "OUT", "--json")  # fmt: skip
+                 "--method", method, "--raw", "-o", blobs.folder / "OUT", "--json")  # fmt: skip
     told = json.loads(result.stdout)
     there, calls["report"] = calls["report"], 0
     assert calls["conflicts"] == 1

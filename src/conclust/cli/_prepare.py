@@ -27,6 +27,7 @@ SAME, MAX_COMPARED = 0.99999, 2000
 ANSWERS = {"label", "labels", "class", "classes", "target", "targets", "cluster", "clusters"}
 ID_WORDS = {"id", "ids", "nr", "no", "num", "nummer", "number", "key", "index", "row", "rownames",
             "uuid", "#", "unnamed", "column"}  # fmt: skip
+AMOUNT_WORDS = {"of", "von", "der", "per", "je", "anzahl", "count"}  # number of rooms
 CODE_WORDS = {"plz", "zip", "zipcode", "postcode", "postleitzahl", "postal", "code", "codes"}
 
 
@@ -112,9 +113,7 @@ def prepare(table: "Table", options: TableOptions = TableOptions()) -> Prepared:
         sort.numbers,
         sort.categories,
         texts,
-        in_full=list(frame.columns)
-        if table.is_array
-        else [*named["--columns"], *named["--category"]],
+        in_full=frame.columns.tolist() if table.is_array else asked,
         scale=scale,
         id_col=options.id_col,
     )
@@ -207,7 +206,8 @@ def _why_left_out(name: str, values: Any, n_levels: int) -> str:
         )
     if not _are_whole(values):
         return ""
-    if n_levels == len(values) >= 3 and (_count_up(values) or _words_of(name) & ID_WORDS):
+    called_id = _words_of(name) & ID_WORDS and not _words_of(name) & AMOUNT_WORDS
+    if n_levels == len(values) >= 3 and (_count_up(values) or called_id):
         return "it counts or names the rows; if links name it, name it in --id-col"
     if n_levels > MAX_LEVELS and _words_of(name) & CODE_WORDS:
         return f"{n_levels} codes; name it in --category or --columns to use it"
@@ -344,6 +344,8 @@ def _notes_of(transformer: Any) -> list[str]:
         )
     if transformer.logarithms_:
         notes.append(f"{_listed(transformer.logarithms_)}: skewed, so by the logarithm.")
+    for name, found in transformer.unknown_.items():
+        notes.append(f"{name}: {', '.join(f'{v:g}' for v in found)} read as missing.")
     for name, n in list(transformer.clipped_.items())[:5]:
         notes.append(f"{name}: {n} far {'value' if n == 1 else 'values'} drawn in to the others.")
     if only:
@@ -357,6 +359,10 @@ def _notes_of(transformer: Any) -> list[str]:
         notes.append(f"{_listed(many)}: the {MAX_LEVELS} most frequent values, the rest as one.")
     if both:
         notes.append(f"{_listed(both)}: few whole numbers, half as amounts and half as codes.")
+    if transformer.directions_ is not None:
+        n = transformer.directions_.shape[1]
+        which = "main direction" if n == 1 else f"{n} main directions"
+        notes.append(f"Numbers and categories are turned to their {which}.")
     if transformer.texts:
         notes.append(f"{_listed(transformer.texts)}: word frequencies (tf-idf), reduced by an SVD.")
     return notes
