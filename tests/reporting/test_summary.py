@@ -120,6 +120,7 @@ def test_plain_k_means_is_compared():
     same = gather(X, LABELS, Constraints(RIGHT))
     assert "place all rows in the same way" in summary(same)[-1]
     assert gather(X, LABELS).before is None
+    assert gather(X, LABELS, Constraints(RIGHT), method="KMeans").before is None
 
 
 def test_clusters_that_break_much_are_not_to_be_trusted():

@@ -214,7 +214,11 @@ def gather(
         suspects_title=suspects_title,
         n_conflicts=len(conflicts),
         conflicts=conflict_cases(conflicts, window),
-        before=before(X, labels, n_clusters, constraints, seed),
+        before=(
+            before(X, labels, n_clusters, constraints, seed)
+            if about.get("method") != "KMeans"
+            else None
+        ),
         trees=_trees(about.get("tree"), rows, constraints),
         curves=[curve for curve in curves if curve is not None],
         comparison=list(about.get("comparison", ())),

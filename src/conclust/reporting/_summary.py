@@ -101,7 +101,7 @@ def _distrust(facts: Facts) -> str:
 
 
 def _changed(facts: Facts) -> str:
-    if facts.before is None or facts.method == "KMeans":
+    if facts.before is None:
         return ""
     given = sum(given for _, given, _ in facts.counts)
     n = facts.before.n_moved
