@@ -278,6 +278,15 @@ def test_report_counts_and_lists():
     assert repr(Constraints().report([])) == "ConstraintReport(no statements)"
 
 
+def test_report_says_what_clusters_make_of_relative_statements():
+    known = Constraints(relative=[(0, 1, 2), (0, 1, 3), (0, 2, 4), (0, 4, 1), (2, 3, 0)])
+    report = known.report([0, 0, 1, 0, 2])
+    assert report.relative == (1, 1, 1, 2)  # shown, together, apart, broken
+    assert report.as_dict()["relative"] == {"shown": 1, "together": 1, "apart": 1, "broken": 2}
+    assert repr(report).endswith("3 of 5 relative, 1 of these shown)")
+    assert "relative" not in Constraints([(0, 1)]).report([0, 0]).as_dict()
+
+
 def test_report_shows_the_broken_pairs_of_a_group():
     known = Constraints.from_groups(apart=[0] * 5) + Constraints(relative=[(0, 1, 2)])
     violated = known.report([0, 1, 0, 2, 0]).violated

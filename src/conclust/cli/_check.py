@@ -10,12 +10,14 @@ from conclust._words import note_of_row
 from conclust.cli._compiling import say_when_compiling
 from conclust.cli._errors import BadInput
 from conclust.cli._options import (
+    INPUT,
     PATH,
     TableOptions,
     common_options,
     say,
     seed_option,
     show_json,
+    skip_unknown_option,
     table_options,
 )
 
@@ -24,8 +26,9 @@ N_SHOWN = 50  # conflicts printed; all of them are in the JSON
 
 
 @click.command("check")
-@click.option("--constraints", "links", type=PATH, required=True, help="CSV, TSV, JSON or JSONL.")
-@click.option("--data", type=PATH, help="The table; its ids, and how useful the statements are.")
+@click.option("--constraints", "links", type=INPUT, required=True, help="CSV, XLSX, JSON or JSONL.")
+@skip_unknown_option
+@click.option("--data", type=INPUT, help="The table; its ids, and how useful the statements are.")
 @click.option("-k", "--n-clusters", type=click.IntRange(min=1), help="Feasible with so many?")
 @click.option("--repair", type=PATH, help="Write the statements that can all hold to this file.")
 @table_options
@@ -33,6 +36,7 @@ N_SHOWN = 50  # conflicts printed; all of them are in the JSON
 @common_options
 def command(
     links: Path,
+    skip_unknown: bool,
     data: Path | None,
     n_clusters: int | None,
     repair: Path | None,
@@ -53,13 +57,16 @@ def command(
 
     job = None
     if data is not None:
-        job = read_job(data, links, options)
+        job = read_job(data, links, options, skip_unknown)
         constraints = job.constraints
+        for note in job.about_links:
+            say(note, quiet=as_json)
     else:
-        if options != TableOptions(separator=options.separator):
-            raise BadInput("--id-col, --columns, --text-col and --standardize go with --data.")
-        constraints = read_alone(links)
-    found = examine(links, constraints, n_clusters)
+        alone = TableOptions(separator=options.separator, encoding=options.encoding)
+        if options != alone or skip_unknown:
+            raise BadInput("--id-col and other options about the table go with --data.")
+        constraints = read_alone(links, options.encoding)
+    found = examine(links, constraints, n_clusters, options.encoding)
     if job is not None and constraints:
         found |= usefulness(job.X, constraints, n_clusters, seed)
     if repair is not None:
@@ -71,17 +78,20 @@ def command(
     sys.exit(1 if found["conflicts"] else 0)
 
 
-def read_alone(path: Path) -> Any:
+def read_alone(path: Path, encoding: str | None = None) -> Any:
     """Statements without their table: the names in the file are all the rows there are."""
     from conclust import read_constraints
     from conclust.constraints import summarize_file
 
     if not path.exists():
         raise BadInput(f"{path}: no such file.")
-    return read_constraints(path, ids=summarize_file(path).names)
+    names = summarize_file(path, encoding).names
+    return read_constraints(path, ids=names, encoding=encoding)
 
 
-def examine(links: Path, constraints: Any, n_clusters: int | None) -> dict[str, Any]:
+def examine(
+    links: Path, constraints: Any, n_clusters: int | None, encoding: str | None = None
+) -> dict[str, Any]:
     """What is in the set and what clashes."""
     from conclust.constraints import summarize_file
 
@@ -93,7 +103,7 @@ def examine(links: Path, constraints: Any, n_clusters: int | None) -> dict[str, 
         "n_statements": len(constraints),
         "n_rows_named": len(constraints.samples),
         "n_skipped": len(constraints.skipped),
-        "n_repeated": max(0, summarize_file(links).n_statements - len(constraints)),
+        "n_repeated": max(0, summarize_file(links, encoding).n_statements - len(constraints)),
         "n_clusters": n_clusters,
         "conflicts": [
             {

@@ -911,20 +911,35 @@ class Constraints:
 N_NAMED = 5
 
 
-def read_constraints(path: str | Path, ids: Any = None) -> Constraints:
-    r"""Read constraints from a CSV, TSV, JSON or JSONL file.
+def read_constraints(
+    path: str | Path,
+    ids: Any = None,
+    *,
+    encoding: str | None = None,
+    skip_unknown: bool = False,
+) -> Constraints:
+    r"""Read constraints from a table or JSON, or a taxonomy from Newick or JSON.
 
     Parameters
     ----------
     path : str or Path
-        CSV and TSV need a header with ``a``, ``b`` and ``type`` and may have ``c`` and
-        ``weight``. `type` is must-link (ml, must, same, 1), cannot-link (cl, cannot, different,
-        -1), relative (triplet), or skip (unsure), in any case. Other columns are kept as
-        provenance. JSON holds ``{"version": 1, "must_link": [...], "cannot_link": [...],
-        "relative": [...]}``; JSONL one object per answer with the columns as keys.
+        CSV, TSV and XLSX (extra ``excel``) need a header with ``a``, ``b`` and ``type`` and may
+        have ``c`` and ``weight``, in any case; commas, semicolons or tabs separate. `type` is
+        must-link (ml, must, same, true, 1), cannot-link (cl, cannot, different, false, -1),
+        relative (triplet), or skip (unsure), in any case. Other columns are kept as provenance.
+        A file packed with gzip ends in ``.gz`` besides. JSON holds ``{"version": 1,
+        "must_link": [...], "cannot_link": [...], "relative": [...]}``; JSONL one object per answer
+        with the columns as keys. A ``.nwk`` or ``.newick`` file holds Newick text, and JSON may
+        hold nested lists or dicts instead: a taxonomy, read as
+        :meth:`Constraints.from_hierarchy` does.
     ids : array-like of shape (n_samples,), default=None
         The names used in the file, in the order of the data's rows (the id column or index of
         the table). Without it the values must be 0-based positions.
+    encoding : str, default=None
+        Of a text file. By default UTF-8 or UTF-16, and Windows-1252 where CSV is neither.
+    skip_unknown : bool, default=False
+        Leave out statements about names that are not in `ids`, with a
+        :class:`~conclust.exceptions.ConstraintsIgnoredWarning` that says how many.
 
     Returns
     -------
@@ -934,7 +949,7 @@ def read_constraints(path: str | Path, ids: Any = None) -> Constraints:
     ------
     InvalidConstraintsError
         Unknown or duplicate ids, self-links, unknown types, missing columns, a file that is not
-        UTF-8: one message with the first five offenders and their lines.
+        text: one message with the first five offenders and their lines.
 
     Examples
     --------
@@ -945,7 +960,8 @@ def read_constraints(path: str | Path, ids: Any = None) -> Constraints:
     >>> read_constraints(path, ids=["ann", "bob", "cid"])
     Constraints(1 must-link, 1 cannot-link; 3 samples)
     """
-    return Constraints._made(**resolve(read_table(Path(path)), ids)._asdict())
+    table = read_table(Path(path), encoding)
+    return Constraints._made(**resolve(table, ids, skip_unknown=skip_unknown)._asdict())
 
 
 def _column(constraints: Constraints, name: str) -> npt.NDArray[Any]:

@@ -10,7 +10,6 @@ import scipy.sparse as sp
 from sklearn.base import BaseEstimator, ClusterMixin
 from sklearn.cluster import KMeans
 from sklearn.decomposition import PCA, TruncatedSVD
-from sklearn.neighbors import KNeighborsClassifier
 from sklearn.pipeline import make_pipeline
 from sklearn.utils import check_random_state
 from sklearn.utils.validation import check_is_fitted
@@ -274,18 +273,16 @@ class AutoCluster(ClusterMixin, BaseEstimator):
     def _fit_plain(self, X: Any, seed: int) -> None:
         """Plain k-means."""
         began = time.perf_counter()
-        self._set_model(KMeans(self.n_clusters_, n_init=N_INIT, random_state=seed).fit(X), X)
+        self._set_model(KMeans(self.n_clusters_, n_init=N_INIT, random_state=seed).fit(X))
         self.method_ = "k-means"
         self.reasons_.append("There are no statements, so this is plain k-means.")
         self.history_ = [Tried(NAN, NAN, 1.0, "k-means", time.perf_counter() - began)]
 
-    def _set_model(self, model: Any, X: Any) -> None:
+    def _set_model(self, model: Any) -> None:
         """Take labels from one fitted model, whose labels are certain."""
         self.model_ = model
         self.labels_ = labels_of(model)
         self.probabilities_ = np.eye(self.n_clusters_)[self.labels_]
-        if not hasattr(model, "predict"):  # a tree has no place for new rows but beside old ones
-            self.model_ = KNeighborsClassifier(1).fit(X, self.labels_)
 
     # ------------------------------------------------------------------ relative statements alone
 
@@ -315,7 +312,7 @@ class AutoCluster(ClusterMixin, BaseEstimator):
         good = [name for name, score in known.items() if score >= max(known.values()) - AS_GOOD]
         best = (good or list(methods))[-1]
         fitted = fit_told(methods[best], X, constraints)
-        self._set_model(fitted, X)
+        self._set_model(fitted)
         self.history_ = [t._replace(weight=float(t.candidate == best)) for t in self.history_]
         self.method_ = best
         self.doubt_[:] = getattr(fitted, "doubt_", ~constraints.satisfied(self.labels_))
@@ -324,6 +321,13 @@ class AutoCluster(ClusterMixin, BaseEstimator):
             f"There are relative statements only ({len(constraints)}). "
             + (f"Of those held out, {shares} are kept." if known else "They are all kept.")
         )
+        n_out, n_turned = (len(getattr(fitted, name, ())) for name in ("dropped_", "turned_"))
+        if n_out:
+            turned = f", and another answer obeyed in the place of {n_turned}" if n_turned else ""
+            self.reasons_.append(
+                f"{n_out} of them contradict others or the rows and were not obeyed{turned}; "
+                "suspects() lists the most doubtful."
+            )
 
     # ------------------------------------------------------------------ pairs
 
@@ -522,7 +526,8 @@ class AutoCluster(ClusterMixin, BaseEstimator):
         check_is_fitted(self)
         X = check_new_rows(self, X, dtype=[np.float64, np.float32])
         if self.model_ is not None:
-            return self.model_.predict(X).astype(np.int32)
+            dense = sp.issparse(X) and isinstance(self.model_, ReCon)
+            return self.model_.predict(X.toarray() if dense else X).astype(np.int32)
         for step in self.steps_:
             X = step.transform(X)
         X = np.asarray(X.toarray() if sp.issparse(X) else X, dtype=np.float64)

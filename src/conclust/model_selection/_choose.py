@@ -183,9 +183,10 @@ def choose_method(
 ) -> Choice:
     """Choose by kinds of statements, whether they can all hold, and how true they seem.
 
-    Without statements: k-means. With relative ones: :class:`~conclust.ReCon`. With pairs that
-    cannot all hold: :class:`~conclust.PCKMeans`. Else :class:`~conclust.COPKMeans`, unless held-out
-    statements speak for PCKMeans.
+    Without statements: k-means. With relative ones: :class:`~conclust.ReCon`, which doubts and
+    repairs if they contradict each other. With pairs that cannot all hold:
+    :class:`~conclust.PCKMeans`. Else :class:`~conclust.COPKMeans`, unless held-out statements speak
+    for PCKMeans.
 
     Parameters
     ----------
@@ -222,11 +223,12 @@ def choose_method(
             ["There are no statements, so this is plain k-means."],
         )
     if len(constraints.relative):
-        why = (
-            f"There are relative statements ({len(constraints.relative)}): "
-            "a tree that keeps relative statements."
-        )
-        return Choice(ReCon(n_clusters=n_clusters), [why])
+        why = f"There are relative statements ({len(constraints.relative)}): "
+        if _contradict(constraints, conflicts):
+            why += "a tree, without the doubtful ones, since some contradict each other."
+            doubting = ReCon(n_clusters=n_clusters, on_conflict="repair", flip_rate="auto")
+            return Choice(doubting, [why])
+        return Choice(ReCon(n_clusters=n_clusters), [why + "a tree that keeps them all."])
     hard = COPKMeans(n_clusters, random_state=seed)
     soft = PCKMeans(n_clusters, random_state=seed)
     clashes = constraints.conflicts(n_clusters) if conflicts is None else conflicts
@@ -250,6 +252,12 @@ def choose_method(
         held_out_score(hard, small, said, cv=splits), held_out_score(soft, small, said, cv=splits)
     )
     return Choice(hard if keep_all else soft, [why])
+
+
+def _contradict(constraints: Constraints, conflicts: Sequence[Conflict] | None) -> bool:
+    """Whether statements contradict each other whatever the number of clusters."""
+    found = constraints.conflicts(max_relative=1) if conflicts is None else conflicts
+    return any(conflict.kind != "too few clusters" for conflict in found)
 
 
 def _hard_or_soft(all_kept: HeldOut, weighed: HeldOut) -> tuple[bool, str]:
