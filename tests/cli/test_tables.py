@@ -15,6 +15,7 @@ from sklearn.datasets import load_iris
 from sklearn.metrics import adjusted_rand_score
 
 from conclust.cli import main
+from conclust.cli._table import read_table
 from tests.cli.conftest import assert_bad_input, read, run, write
 
 
@@ -215,6 +216,16 @@ def test_pipes(blobs):
     assert done.returncode == 0, done.stderr
     assert "pipe.csv.gz: 30 rows" in done.stdout
     assert "4 of 4" in done.stdout
+
+
+def test_decimal_commas_anywhere_tell_of_dots_everywhere(tmp_path):
+    # Check a file without a plain number, where 1.140 could be little more than one.
+    (tmp_path / "t.csv").write_text(
+        "price;area\n1.140 €;32,5 m²\n1.512 €;61,0 m²\n9.000 €;140,1 m²\n"
+    )
+    table = read_table(tmp_path / "t.csv")
+    assert table.frame["price"].tolist() == [1140, 1512, 9000]
+    assert table.frame["area"].tolist() == [32.5, 61, 140.1]
 
 
 def test_rows_may_be_called_na(tmp_path):

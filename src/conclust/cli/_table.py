@@ -244,7 +244,7 @@ def _text(value: Any) -> str:
 def _read_text(
     path: Path, options: TableOptions, words: list[str], notes: list[str]
 ) -> "tuple[pd.DataFrame, pd.DataFrame | None]":
-    """The table, and its numbers as they are written where dots may stand for thousands."""
+    """The table, and its numbers as they are written, in a file of semicolons."""
     import warnings
 
     import pandas as pd
@@ -312,7 +312,7 @@ def _as_written(
 
     names = [c for c in frame.columns if frame[c].dtype.kind in "iuf"]
     if not names:
-        return None
+        return pd.DataFrame()
     cells = pd.read_csv(io.BytesIO(content), dtype=str, usecols=names, **how)
     for name in names:
         if has_leading_zeros(cells[name]):
