@@ -1,8 +1,8 @@
 """How good is the preparation of tables as people have them?
 
 Eleven tables with known groups, written as files and clustered by ``conclust cluster FILE -k K``
-with no further option, against the best of several preparations by hand: the informative columns chosen
-with knowledge of the truth, then each way to scale, encode and bend them. The figure is the
+with no further option, against the best of several preparations by hand: the informative columns
+chosen with knowledge of the truth, then each way to scale, encode and bend them. The figure is the
 adjusted Rand index (ARI). The last three tables were held out: written after the preparation was,
 which was not changed for them.
 

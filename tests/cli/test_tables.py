@@ -274,7 +274,9 @@ def test_a_second_run_leaves_nothing_of_the_first(blobs):
     assert run("cluster", *options).exit_code == 0
     (out / "compare.csv").write_text("of an earlier comparison")
     (out / "mine.txt").write_text("not ours")
-    assert run("cluster", *options, "--no-model").exit_code == 0
+    result = run("cluster", *options, "--no-model")
+    assert result.exit_code == 0
+    assert "The results of an earlier run in this folder are replaced." in result.stdout
     assert sorted(path.name for path in out.iterdir()) == [
         "labels.csv", "mine.txt", "report.html", "run.json",
     ]  # fmt: skip

@@ -283,6 +283,8 @@ def write(
         said = about_of(job, found)
         said |= {"notes": job.notes + notes, "comparison": comparison, "details": record}
         said |= {"projection": projection, "seed": seed}
+        if (folder / "run.json").exists():
+            record["warnings"].append("The results of an earlier run in this folder are replaced.")
         write_report(new / "report.html", job.X, found.labels, job.constraints, **said)
         with atomic_write(new / "run.json") as file:
             json.dump(plain(record), file, indent=2, ensure_ascii=False, allow_nan=False)

@@ -99,7 +99,7 @@ def read_table(
     if suffix == ".parquet":
         frame = _read_parquet(path, options)
     elif suffix == ".xlsx":
-        frame = _read_workbook(path)
+        frame = _read_workbook(path, options.id_col)
     else:
         frame, as_written = _read_text(path, options, list(words), notes)
     _check_sizes(path, frame.shape, min_rows, MAX_COLUMNS)
@@ -363,7 +363,7 @@ def _is_number(text: str) -> bool:
     return True
 
 
-def _read_workbook(path: Path) -> "pd.DataFrame":
+def _read_workbook(path: Path, id_col: str | None) -> "pd.DataFrame":
     import pandas as pd
 
     rows = sheet_of(path)
