@@ -234,6 +234,12 @@ def test_rows_may_be_called_na(tmp_path):
     write(tmp_path / "l.csv", ["a", "b", "type"], [["NA", "nan", "cl"]])
     cluster(tmp_path / "t.csv", "--id-col", "id", "--constraints", tmp_path / "l.csv", k=2)
     assert [row["id"] for row in read(tmp_path / "o" / "labels.csv")] == names
+    pytest.importorskip("openpyxl")
+    pd.DataFrame({"id": names, "x": [1, 9, None, 4, 5, 7]}).to_excel(
+        tmp_path / "t.xlsx", index=False
+    )
+    cluster(tmp_path / "t.xlsx", "--id-col", "id", k=2)
+    assert [row["id"] for row in read(tmp_path / "o" / "labels.csv")] == names
     write(tmp_path / "t.csv", ["id", "x"], [["a", 1], ["", 2], ["c", 4]])
     result = run("cluster", tmp_path / "t.csv", "--id-col", "id", "-k", 2)
     assert_bad_input(result, "1 rows have no id", "row 1")

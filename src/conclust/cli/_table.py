@@ -371,9 +371,12 @@ def _read_workbook(path: Path, id_col: str | None) -> "pd.DataFrame":
         raise BadInput(f"{path.name}: the first sheet is empty.")
     names = _named(["" if cell is None else str(cell).strip() for cell in rows[0]])
     _check_header(path, names)
-    cells = [row for row in rows[1:] if any(cell is not None for cell in row)]
-    frame = pd.DataFrame(cells, columns=names, dtype=object).replace(dict.fromkeys(MISSING))
-    return frame.infer_objects()
+    cells = [
+        [None if c in MISSING and n != id_col else c for n, c in zip(names, row, strict=True)]
+        for row in rows[1:]
+        if any(cell is not None for cell in row)
+    ]
+    return pd.DataFrame(cells, columns=names, dtype=object).infer_objects()
 
 
 def _read_parquet(path: Path, options: TableOptions) -> "pd.DataFrame":
