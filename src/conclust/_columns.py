@@ -70,8 +70,7 @@ def _is_date(value: Any) -> bool:
 
 def has_decimal_commas(column: "pd.Series") -> bool:
     """Whether some cell can only be read with a decimal comma, such as 1,5 or 1.234,50."""
-    text = column.dropna().astype(str).head(1000).str.replace(CURRENCY, "", regex=True).str.strip()
-    return bool(text.str.fullmatch(GERMAN_ONLY).any())
+    return bool(_bare(column.dropna().astype(str).head(1000)).str.fullmatch(GERMAN_ONLY).any())
 
 
 def has_leading_zeros(column: "pd.Series") -> bool:
@@ -108,16 +107,13 @@ def _numbers(column: Any, text: Any, decimal_comma: bool) -> Read | None:
     head = text.head(N_TRIED)
     if not head.str.contains(r"\d").mean() >= 0.5:
         return None
-    bare = text.str.replace(CURRENCY, "", regex=True).str.replace("\u2212", "-", regex=False)
-    if bare.str.extract(UNIT)[0].nunique(dropna=False) == 1:
-        bare = bare.str.replace(UNIT, "", regex=True)
-    bare = bare.str.replace(GROUPING, "", regex=True).str.strip()
-    bare = bare.str.replace(r"^\((.+)\)$|^([\d.,]+)-$", r"-\1\2", regex=True)  # accounts: (5), 5-
+    bare = _bare(text)
     styles = {
         "english": bare.str.fullmatch(f"{PLAIN}|{ENGLISH}"),
         "german": bare.str.fullmatch(GERMAN),
     }
-    order = ["german", "english"] if decimal_comma else ["english", "german"]
+    german_first = decimal_comma or _dots_are_for_thousands(bare)
+    order = ["german", "english"] if german_first else ["english", "german"]
     style = max(order, key=lambda name: styles[name].sum())  # of equals, the first
     odd = ~styles[style]
     if odd.all() or not _few_odd(odd, text) or bare.str.fullmatch(LEADING_ZERO).any():
@@ -130,6 +126,24 @@ def _numbers(column: Any, text: Any, decimal_comma: bool) -> Read | None:
         notes.insert(0, "decimal commas read as decimal points")
     values = _filled(column, clean, clean.map(float))
     return Read(values, "; ".join(filter(None, notes)))
+
+
+def _bare(text: Any) -> Any:
+    """Cells without currency, unit and spaces between thousands; minus signs in front."""
+    bare = text.str.replace(CURRENCY, "", regex=True).str.strip()
+    bare = bare.str.replace("\u2212", "-", regex=False)
+    if bare.str.extract(UNIT)[0].nunique(dropna=False) == 1:
+        bare = bare.str.replace(UNIT, "", regex=True)
+    bare = bare.str.replace(GROUPING, "", regex=True).str.strip()
+    return bare.str.replace(r"^\((.+)\)$|^([\d.,]+)-$", r"-\1\2", regex=True)  # accounts: (5), 5-
+
+
+def _dots_are_for_thousands(bare: Any) -> bool:
+    """Whether some cells are like 1.234 and all others like 567: no measure has decimals so."""
+    grouped = bare.str.fullmatch(r"[+-]?\d{1,3}(?:\.\d{3})+")
+    return bool(
+        grouped.any() and not grouped.all() and bare[~grouped].str.fullmatch(r"[+-]?\d{1,3}").all()
+    )
 
 
 # ---------------------------------------------------------------------- dates

@@ -15,6 +15,7 @@ from sklearn.datasets import load_iris
 from sklearn.metrics import adjusted_rand_score
 
 from conclust.cli import main
+from conclust.cli._table import read_table
 from tests.cli.conftest import assert_bad_input, read, run, write
 
 
@@ -217,11 +218,27 @@ def test_pipes(blobs):
     assert "4 of 4" in done.stdout
 
 
+def test_decimal_commas_anywhere_tell_of_dots_everywhere(tmp_path):
+    # Check a file without a plain number, where 1.140 could be little more than one.
+    (tmp_path / "t.csv").write_text(
+        "price;area\n1.140 €;32,5 m²\n1.512 €;61,0 m²\n9.000 €;140,1 m²\n"
+    )
+    table = read_table(tmp_path / "t.csv")
+    assert table.frame["price"].tolist() == [1140, 1512, 9000]
+    assert table.frame["area"].tolist() == [32.5, 61, 140.1]
+
+
 def test_rows_may_be_called_na(tmp_path):
     names = ["NA", "null", "None", "nan", "a", "b"]
     write(tmp_path / "t.csv", ["id", "x"], [[name, i * i] for i, name in enumerate(names)])
     write(tmp_path / "l.csv", ["a", "b", "type"], [["NA", "nan", "cl"]])
     cluster(tmp_path / "t.csv", "--id-col", "id", "--constraints", tmp_path / "l.csv", k=2)
+    assert [row["id"] for row in read(tmp_path / "o" / "labels.csv")] == names
+    pytest.importorskip("openpyxl")
+    pd.DataFrame({"id": names, "x": [1, 9, None, 4, 5, 7]}).to_excel(
+        tmp_path / "t.xlsx", index=False
+    )
+    cluster(tmp_path / "t.xlsx", "--id-col", "id", k=2)
     assert [row["id"] for row in read(tmp_path / "o" / "labels.csv")] == names
     write(tmp_path / "t.csv", ["id", "x"], [["a", 1], ["", 2], ["c", 4]])
     result = run("cluster", tmp_path / "t.csv", "--id-col", "id", "-k", 2)
@@ -263,7 +280,9 @@ def test_a_second_run_leaves_nothing_of_the_first(blobs):
     assert run("cluster", *options).exit_code == 0
     (out / "compare.csv").write_text("of an earlier comparison")
     (out / "mine.txt").write_text("not ours")
-    assert run("cluster", *options, "--no-model").exit_code == 0
+    result = run("cluster", *options, "--no-model")
+    assert result.exit_code == 0
+    assert "The results of an earlier run in this folder are replaced." in result.stdout
     assert sorted(path.name for path in out.iterdir()) == [
         "labels.csv", "mine.txt", "report.html", "run.json",
     ]  # fmt: skip

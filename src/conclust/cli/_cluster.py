@@ -352,6 +352,8 @@ def write(
         said |= {"notes": job.notes + done, "comparison": comparison, "details": record}
         said |= {"projection": projection, "seed": seed, "names": named}
         said["classes"] = labels.classes
+        if (folder / "run.json").exists():
+            record["warnings"].append("The results of an earlier run in this folder are replaced.")
         write_report(new / "report.html", job.X, found.labels, job.constraints, **said)
         with atomic_write(new / "run.json") as file:
             json.dump(plain(record), file, indent=2, ensure_ascii=False, allow_nan=False)

@@ -170,7 +170,7 @@ def _sort_columns(
         if name in texts:
             continue
         values = frame[name].dropna()
-        n_levels = values.astype(str).nunique()
+        n_levels = (values if _is_number(values) else values.astype(str)).nunique()
         if values.empty:
             sort.reasons[name] = "every value is missing"
         elif n_levels == 1 and len(values) == len(frame):

@@ -99,7 +99,7 @@ def read_table(
     if suffix == ".parquet":
         frame = _read_parquet(path, options)
     elif suffix == ".xlsx":
-        frame = _read_workbook(path)
+        frame = _read_workbook(path, options.id_col)
     else:
         frame, as_written = _read_text(path, options, list(words), notes)
     _check_sizes(path, frame.shape, min_rows, MAX_COLUMNS)
@@ -244,7 +244,7 @@ def _text(value: Any) -> str:
 def _read_text(
     path: Path, options: TableOptions, words: list[str], notes: list[str]
 ) -> "tuple[pd.DataFrame, pd.DataFrame | None]":
-    """The table, and its numbers as they are written where dots may stand for thousands."""
+    """The table, and its numbers as they are written, in a file of semicolons."""
     import warnings
 
     import pandas as pd
@@ -312,7 +312,7 @@ def _as_written(
 
     names = [c for c in frame.columns if frame[c].dtype.kind in "iuf"]
     if not names:
-        return None
+        return pd.DataFrame()
     cells = pd.read_csv(io.BytesIO(content), dtype=str, usecols=names, **how)
     for name in names:
         if has_leading_zeros(cells[name]):
@@ -363,7 +363,7 @@ def _is_number(text: str) -> bool:
     return True
 
 
-def _read_workbook(path: Path) -> "pd.DataFrame":
+def _read_workbook(path: Path, id_col: str | None) -> "pd.DataFrame":
     import pandas as pd
 
     rows = sheet_of(path)
@@ -371,9 +371,12 @@ def _read_workbook(path: Path) -> "pd.DataFrame":
         raise BadInput(f"{path.name}: the first sheet is empty.")
     names = _named(["" if cell is None else str(cell).strip() for cell in rows[0]])
     _check_header(path, names)
-    cells = [row for row in rows[1:] if any(cell is not None for cell in row)]
-    frame = pd.DataFrame(cells, columns=names, dtype=object).replace(dict.fromkeys(MISSING))
-    return frame.infer_objects()
+    cells = [
+        [None if c in MISSING and n != id_col else c for n, c in zip(names, row, strict=True)]
+        for row in rows[1:]
+        if any(cell is not None for cell in row)
+    ]
+    return pd.DataFrame(cells, columns=names, dtype=object).infer_objects()
 
 
 def _read_parquet(path: Path, options: TableOptions) -> "pd.DataFrame":
