@@ -24,7 +24,9 @@ N_SHOWN = 50  # conflicts printed; all of them are in the JSON
 
 
 @click.command("check")
-@click.option("--constraints", "links", type=PATH, required=True, help="CSV, TSV, JSON or JSONL.")
+@click.option(
+    "--constraints", "links", type=PATH, required=True, help="CSV, TSV, JSON, JSONL or .nwk."
+)
 @click.option("--data", type=PATH, help="The table; its ids, and how useful the statements are.")
 @click.option("-k", "--n-clusters", type=click.IntRange(min=1), help="Feasible with so many?")
 @click.option("--repair", type=PATH, help="Write the statements that can all hold to this file.")

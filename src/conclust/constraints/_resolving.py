@@ -126,7 +126,9 @@ def resolve(table: Table, ids: Any = None) -> Parsed:
         a, b, c = rows[i]
         if code != RELATIVE and a == b >= 0:
             problems.add(table.where(i), f"{_shown(values[0])} is linked to itself")
-        elif code == RELATIVE and a != b and c >= 0 and c in (a, b):
+        elif code == RELATIVE and a == b >= 0:
+            problems.add(table.where(i), f"a and b are the same sample ({_shown(values[0])})")
+        elif code == RELATIVE and c >= 0 and c in (a, b):
             problems.add(table.where(i), f"c is the same sample as a or b ({_shown(values[2])})")
         if weights[i] is not None:
             weight[i] = _weight(weights[i], table.where(i), problems)
@@ -139,8 +141,6 @@ def resolve(table: Table, ids: Any = None) -> Parsed:
     )
     problems.raise_if_any()
     said = kind != SKIPPED
-    # "a and a are closer than to c" says nothing.
-    told = said & ((kind != RELATIVE) | (rows[:, 0] != rows[:, 1]))
     extra = [name for name in columns if name not in STATEMENT_COLUMNS]
     skipped = [
         {name: values[i] for name, values in columns.items() if values[i] is not None}
@@ -150,13 +150,13 @@ def resolve(table: Table, ids: Any = None) -> Parsed:
     for name in extra:
         cells = np.empty(n, dtype=object)
         cells[:] = columns[name]
-        provenance[name] = np.append(cells[told], np.full(len(groups), None))
+        provenance[name] = np.append(cells[said], np.full(len(groups), None))
     sizes = np.array([len(group) for group in groups], dtype=np.int64)
     stops = np.cumsum(sizes)
     return Parsed(
-        np.append(kind[told], np.full(len(groups), APART, np.int8)),
-        np.concatenate([rows[told], three_columns(np.column_stack([stops - sizes, stops]))]),
-        np.append(weight[told], group_weight),
+        np.append(kind[said], np.full(len(groups), APART, np.int8)),
+        np.concatenate([rows[said], three_columns(np.column_stack([stops - sizes, stops]))]),
+        np.append(weight[said], group_weight),
         np.concatenate([np.empty(0, np.int64), *groups]),
         None if names is None else len(names),
         names,
