@@ -80,7 +80,8 @@ def test_the_users_array_is_not_shared():
         ({"must_link": "ab"}, "got 'ab'"),
         ({"must_link": [(True, False)]}, "holds bool values"),
         ({"must_link": np.array([[0, 2**63]], dtype=np.uint64)}, "fit in 64 bits"),
-        ({"relative": [(0, 1, 1)]}, r"c must differ from a and b; found row 0: \(0, 1, 1\)"),
+        ({"relative": [(0, 1, 1)]}, r"must be different samples; found row 0: \(0, 1, 1\)"),
+        ({"relative": [(0, 1, 2), (3, 3, 1)]}, r"different samples; found row 1: \(3, 3, 1\)"),
         ({"relative": [(0, 1)]}, r"relative has shape \(1, 2\)"),
         ({"must_link": [(0, 1)], "must_link_weight": [1, 2]}, r"must_link_weight has shape \(2,\), but there are 1 rows"),
         ({"must_link": [(0, 1)], "must_link_weight": [-1]}, "must_link_weight must be positive.*row 0: -1"),
@@ -111,10 +112,6 @@ def test_input_of_many_makes():
     assert len(Constraints()) == 0
     assert len(Constraints([], np.empty((0, 2)), None)) == 0
     assert not Constraints()
-
-
-def test_a_relative_row_with_a_equal_b_says_nothing():
-    assert len(Constraints(relative=[(1, 1, 2)])) == 0
 
 
 def test_union_checks_what_it_joins():

@@ -102,6 +102,7 @@ def test_aliases_case_spaces_and_bom(tmp_path):
         ("a,b,c,type\n0,1,2,ml\n", "line 2: a must-link has no third sample c"),
         ("a,b,c,type\n0,1,,relative\n", "line 2: c is missing"),
         ("a,b,c,type\n0,1,1,relative\n", "line 2: c is the same sample as a or b"),
+        ("a,b,c,type\n0,0,1,relative\n", "line 2: a and b are the same sample \\('0'\\)"),
         ("a,b,type,weight\n0,1,ml,-2\n", "line 2: weight '-2' is not a positive number"),
         ("a,b,type,weight\n0,1,ml,inf\n", "line 2: weight 'inf' is not a positive number"),
         ("a,b,type,weight\n0,1,ml,heavy\n", "line 2: weight 'heavy'"),

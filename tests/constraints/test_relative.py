@@ -113,7 +113,7 @@ def test_inference_of_the_paper():
     assert known.implies(1, 0, 3)
     assert not known.implies(0, 3, 1)
     assert not known.implies(0, 1, 7)
-    with pytest.raises(InvalidConstraintsError, match="c must differ"):
+    with pytest.raises(InvalidConstraintsError, match="different samples"):
         known.implies(0, 1, 1)
 
 

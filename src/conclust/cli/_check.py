@@ -26,7 +26,13 @@ N_SHOWN = 50  # conflicts printed; all of them are in the JSON
 
 
 @click.command("check")
-@click.option("--constraints", "links", type=INPUT, required=True, help="CSV, XLSX, JSON or JSONL.")
+@click.option(
+    "--constraints",
+    "links",
+    type=INPUT,
+    required=True,
+    help="CSV, XLSX, JSON, JSONL or .nwk.",
+)
 @skip_unknown_option
 @click.option("--data", type=INPUT, help="The table; its ids, and how useful the statements are.")
 @click.option("-k", "--n-clusters", type=click.IntRange(min=1), help="Feasible with so many?")

@@ -77,7 +77,7 @@ class Constraints:
         Samples that do not.
     relative : array-like of shape (r, 3), default=()
         Rows ``(a, b, c)``, read ``ab|c``: a and b are closer to each other than either is to c.
-        A row with a = b says nothing and is left out.
+        The three are different samples.
     must_link_weight, cannot_link_weight, relative_weight : array-like or float, default=None
         Positive weights, one per row; 1 by default.
     n_samples : int, default=None
@@ -752,7 +752,7 @@ class Constraints:
         Parameters
         ----------
         a, b, c : int
-            Samples.
+            Three samples.
 
         Returns
         -------
@@ -769,8 +769,8 @@ class Constraints:
         >>> known.implies(0, 1, 3), known.implies(1, 2, 3)
         (True, False)
         """
-        ((a, b, c),) = as_positions([(a, b, c)], "relative", self.n_samples).tolist() or [(a, b, c)]
-        return a == b or forces(self, a, b, c)
+        ((a, b, c),) = as_positions([(a, b, c)], "relative", self.n_samples).tolist()
+        return forces(self, a, b, c)
 
     def satisfied_by(self, tree: Any) -> npt.NDArray[np.bool_]:
         """Which relative statements a hierarchy satisfies (Liu, Zhang & Wang 2011, Def. 4.1).

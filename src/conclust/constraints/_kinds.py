@@ -62,11 +62,12 @@ def as_positions(value: Any, name: str, n_samples: int | None) -> IntArray:
     a, b, c = rows.T
     _reject(
         rows,
-        (a != b) & ((a == c) | (b == c)),
+        (a == b) | (a == c) | (b == c),
         name,
-        "'ab|c' says that c is farther away, so c must differ from a and b",
+        "'ab|c' says that c is farther from a and b than they are from each other, so all three "
+        "must be different samples",
     )
-    return rows[a != b]  # "a and a are closer than to c" says nothing
+    return rows
 
 
 def as_weights(value: Any, name: str, n_rows: int) -> FloatArray:

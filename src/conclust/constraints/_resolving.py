@@ -150,7 +150,9 @@ def resolve(table: Table, ids: Any = None, *, skip_unknown: bool = False) -> Par
         a, b, c = rows[i]
         if code != RELATIVE and a == b >= 0:
             problems.add(table.where(i), f"{_shown(values[0])} is linked to itself")
-        elif code == RELATIVE and a != b and c >= 0 and c in (a, b):
+        elif code == RELATIVE and a == b >= 0:
+            problems.add(table.where(i), f"a and b are the same sample ({_shown(values[0])})")
+        elif code == RELATIVE and c >= 0 and c in (a, b):
             problems.add(table.where(i), f"c is the same sample as a or b ({_shown(values[2])})")
         if weights[i] is not None:
             weight[i] = _weight(weights[i], table.where(i), problems)
@@ -165,8 +167,7 @@ def resolve(table: Table, ids: Any = None, *, skip_unknown: bool = False) -> Par
     whole = [len(group) > 1 for group in groups]
     groups, group_weight = list(itertools.compress(groups, whole)), group_weight[whole]
     said = kind != SKIPPED
-    # "a and a are closer than to c" says nothing.
-    told = said & ~unknown & ((kind != RELATIVE) | (rows[:, 0] != rows[:, 1]))
+    told = said & ~unknown
     if unknown.any() or n_short:
         _warn_of_unknown(table.source, int(unknown.sum()), n_short)
     extra = [name for name in columns if name not in STATEMENT_COLUMNS]
