@@ -7,7 +7,6 @@ from typing import Any
 import click
 
 from conclust._words import note_of_row
-from conclust.cli._compiling import say_when_compiling
 from conclust.cli._errors import BadInput
 from conclust.cli._options import (
     PATH,
@@ -48,7 +47,6 @@ def command(
     conclust check --constraints links.csv
     conclust check --constraints links.csv --data table.csv --id-col key -k 6
     """
-    say_when_compiling()
     from conclust.cli._job import read_job
 
     job = None

@@ -13,7 +13,6 @@ import click
 
 from conclust._declare import Method, methods, why_not
 from conclust._words import violation
-from conclust.cli._compiling import say_when_compiling
 from conclust.cli._errors import BadInput, about
 from conclust.cli._options import (
     METHODS,
@@ -115,7 +114,6 @@ def command(
     \b
     conclust cluster table.csv --constraints links.csv --id-col key -k 6
     """
-    say_when_compiling()
     from conclust._persist import require_skops
     from conclust.cli._job import check_n_clusters, read_job
     from conclust.reporting import check_projection
