@@ -36,10 +36,10 @@ def check_inputs(
     X : ndarray or CSR matrix
         float64, or float32 if it came so; finite.
     constraints : Constraints
-        With `n_samples` set to the rows of X; an empty set for None.
+        With `n_samples` set to the rows of X, in their order; an empty set for None.
     """
     refuse_dask(X)
-    X = validate_data(
+    rows = validate_data(
         estimator,
         with_small_indices(X),
         accept_sparse="csr" if estimator._takes.sparse else False,
@@ -47,10 +47,10 @@ def check_inputs(
         order="C",
         accept_large_sparse=False,
     )
-    check_enough_rows(X.shape[0], n_clusters)
-    constraints = as_constraints(constraints, X.shape[0])
+    check_enough_rows(rows.shape[0], n_clusters)
+    constraints = as_constraints(constraints, X)
     warn_of_ignored(estimator, constraints)
-    return X, constraints
+    return rows, constraints
 
 
 def warn_of_ignored(estimator: Any, constraints: Constraints) -> None:
@@ -83,17 +83,17 @@ def check_new_rows(estimator: Any, X: Any, *, dtype: Any) -> Any:
     )
 
 
-def as_constraints(constraints: Any, n_samples: int) -> Constraints:
-    """Return the constraints checked against the number of rows; None means none."""
+def as_constraints(constraints: Any, X: Any) -> Constraints:
+    """The constraints about the rows of X, by name where it names them; None means none."""
     if constraints is None:
-        return Constraints(n_samples=n_samples)
+        return Constraints().on_rows_of(X)
     if not isinstance(constraints, Constraints):
         raise TypeError(
             f"constraints must be a conclust.Constraints or None; got "
             f"{type(constraints).__name__}. Make one with Constraints(must_link=[(0, 1)], "
             "cannot_link=[(0, 2)]), Constraints.from_labels(y) or read_constraints(path)."
         )
-    return constraints.on(n_samples)
+    return constraints.on_rows_of(X)
 
 
 def weights_of_rows(sample_weight: Any, X: Any) -> Any:

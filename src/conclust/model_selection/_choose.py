@@ -116,6 +116,7 @@ def held_out_score(
     >>> told.score > told_nothing.score
     True
     """
+    constraints = constraints.on_rows_of(X)
     if cv is None:
         cv = ConstraintKFold(random_state=0)
     splits = list(cv.split(constraints) if isinstance(cv, ConstraintKFold) else cv)
@@ -215,6 +216,7 @@ def choose_method(
     PCKMeans(n_clusters=3, random_state=0)
     >>> labels = choice.estimator.fit(X, constraints=wrong).labels_
     """
+    constraints = constraints.on_rows_of(X)
     seed = _as_seed(random_state)
     if not constraints:
         return Choice(
@@ -314,6 +316,7 @@ def choose_n_clusters(
     >>> choose_n_clusters(X, sample_constraints(y, 120, random_state=0), random_state=0).chosen
     3
     """
+    constraints = constraints.on_rows_of(X)
     seed = _as_seed(random_state)
     small, said = fewer_rows(_with_rows(X), constraints, seed)
     pairs = said.pairwise

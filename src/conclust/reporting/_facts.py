@@ -112,10 +112,10 @@ def gather(
             f"A report has no {min(unknown)!r}; besides X, labels and constraints it takes "
             f"{', '.join(About.__annotations__)}."
         )
+    constraints = (constraints if constraints is not None else Constraints()).on_rows_of(X)
     X, columns = check_rows(X)
     clusters = check_clusters(labels, X.shape[0])
     check_lengths(X.shape[0], about)
-    constraints = (constraints if constraints is not None else Constraints()).on(X.shape[0])
     report = about.get("report") or constraints.report(labels)
     labels, n_clusters = clusters.codes, len(clusters.names)
     conflicts = about.get("conflicts")
