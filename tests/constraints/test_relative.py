@@ -141,8 +141,8 @@ def test_at_most_so_many_conflicts_are_listed():
     start = 3 * np.arange(120)[:, None]
     known = Constraints(relative=np.concatenate([start + [0, 1, 2], start + [0, 2, 1]]))
     assert len(known.conflicts()) == 100
-    assert len(known.conflicts(max_relative=3)) == 3
-    assert len(known.conflicts(max_relative=None)) == 120
+    assert len(known.conflicts(max_listed=3)) == 3
+    assert len(known.conflicts(max_listed=None)) == 120
 
 
 def test_must_links_carry_a_conflict():

@@ -12,7 +12,7 @@ from conclust._arrays import FloatArray, IntArray
 from conclust._pairs import SignedPairs, violated
 from conclust.constraints._closure import Closure, close
 from conclust.constraints._components import PAIR_LIMIT, check_group_pairs
-from conclust.constraints._conflicts import Conflict, find_conflicts, hitting_set
+from conclust.constraints._conflicts import MAX_LISTED, Conflict, find_conflicts, hitting_set
 from conclust.constraints._hierarchy import as_hierarchy, informative_triplets
 from conclust.constraints._html import constraints_html
 from conclust.constraints._kinds import (
@@ -37,7 +37,6 @@ from conclust.constraints._kinds import (
 from conclust.constraints._matrix import pairs_of_matrix
 from conclust.constraints._reading import read_table, table_from_frame
 from conclust.constraints._relative import (
-    MAX_LISTED,
     forces,
     relative_conflicts,
     repair_all,
@@ -746,7 +745,7 @@ class Constraints:
         return close(self if n_samples is None else self.on(n_samples))
 
     def conflicts(
-        self, n_clusters: int | None = None, *, max_relative: int | None = MAX_LISTED
+        self, n_clusters: int | None = None, *, max_listed: int | None = MAX_LISTED
     ) -> list[Conflict]:
         """Smallest sets of statements that cannot all hold, each with the reason.
 
@@ -754,9 +753,10 @@ class Constraints:
         ----------
         n_clusters : int, default=None
             When given, also statements that cannot hold with so few clusters.
-        max_relative : int or None, default=100
-            Stop after so many conflicts of relative statements, each of which takes a search of
-            its own; None finds all. A list with so many of them may not be complete.
+        max_listed : int or None, default=100
+            Stop after so many conflicts of each sort (of relative statements, of links, with the
+            number of clusters), each of which takes a search of its own; None finds all. A list
+            with so many of a sort may not be complete.
 
         Returns
         -------
@@ -765,11 +765,10 @@ class Constraints:
             between its ends. With `n_clusters`, also groups of samples that would need more
             clusters: mutually apart ones (the usual case), an odd cycle (two clusters), or a
             smallest part of the cannot-link graph that cannot be coloured. That search is exact
-            on small graphs and stops after a budget on large ones, so an empty list is then no
-            proof. No two of these share a cannot-link: mending one can bring up another.
-            Relative statements (with the must-links and cannot-links they meet) that no hierarchy
-            keeps are listed as minimal sets, at most `max_relative`, no two with a triplet in
-            common.
+            on small graphs and stops after a budget on large ones, whatever `max_listed`, so an
+            empty list is then no proof. No two of these share a cannot-link: mending one can bring
+            up another. Relative statements (with the must-links and cannot-links they meet) that
+            no hierarchy keeps are listed as minimal sets, no two with a triplet in common.
 
         Examples
         --------
@@ -779,9 +778,9 @@ class Constraints:
         """
         by_triplets = [
             Conflict("contradiction", index, self, None, reason)
-            for index, reason in relative_conflicts(self, max_relative)
+            for index, reason in relative_conflicts(self, max_listed)
         ]
-        return by_triplets + find_conflicts(self, n_clusters)
+        return by_triplets + find_conflicts(self, n_clusters, max_listed)
 
     def without(self, conflicts: Sequence[Conflict]) -> "Constraints":
         """Drop a light set of statements that touches every one of these conflicts.

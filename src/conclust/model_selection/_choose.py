@@ -14,8 +14,9 @@ from sklearn.utils import check_random_state
 
 from conclust._arrays import IntArray
 from conclust._folds import AS_GOOD, FEW, N_FOLDS
+from conclust._words import count_conflicts
 from conclust.cluster import ConstrainedKMeans, COPKMeans, PCKMeans
-from conclust.constraints import Conflict, Constraints
+from conclust.constraints import MAX_LISTED, Conflict, Constraints
 from conclust.exceptions import ConclustError
 from conclust.hierarchy import ReCon
 from conclust.model_selection._fitting import fit_told, labels_of
@@ -235,7 +236,7 @@ def choose_method(
     if clashes:
         why = (
             f"The statements cannot all hold with {n_clusters} clusters "
-            f"({_counted(len(clashes), 'conflict')}), so a method that may break some."
+            f"({count_conflicts(len(clashes), MAX_LISTED)}), so a method that may break some."
         )
         return Choice(soft, [why])
     if len(constraints) < FEW:
@@ -351,7 +352,7 @@ def choose_n_clusters(
 
 
 def _too_few(pairs: Constraints, n_clusters: int) -> bool:
-    return any(c.kind == "too few clusters" for c in pairs.conflicts(n_clusters))
+    return any(c.kind == "too few clusters" for c in pairs.conflicts(n_clusters, max_listed=1))
 
 
 def stability(X: Any, n_clusters: int, random_state: Any, n_pairs: int = 5) -> tuple[float, float]:
