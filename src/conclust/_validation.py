@@ -39,6 +39,8 @@ def check_inputs(
         With `n_samples` set to the rows of X, in their order; an empty set for None.
     """
     refuse_dask(X)
+    refuse_dates(X)
+    refuse_truth_value(estimator)
     rows = validate_data(
         estimator,
         with_small_indices(X),
@@ -47,6 +49,7 @@ def check_inputs(
         order="C",
         accept_large_sparse=False,
     )
+    refuse_overflow(rows)
     check_enough_rows(rows.shape[0], n_clusters)
     constraints = as_constraints(constraints, X)
     warn_of_ignored(estimator, constraints)
@@ -123,6 +126,43 @@ def with_small_indices(X: Any) -> Any:
         return X  # scikit-learn says that this is too large
     indices, indptr = X.indices.astype(np.int32), X.indptr.astype(np.int32)
     return type(X)((X.data, indices, indptr), shape=X.shape)
+
+
+def refuse_dates(X: Any) -> None:
+    """Name the columns of a data frame that hold dates or durations."""
+    dtypes: Any = getattr(X, "dtypes", None)
+    if not hasattr(dtypes, "items"):
+        return
+    dates = [str(name) for name, dtype in dtypes.items() if getattr(dtype, "kind", "") in "mM"]
+    if dates:
+        raise TypeError(
+            f"X holds dates or durations in {', '.join(map(repr, dates[:5]))}; rows are compared "
+            "as numbers. Turn them into numbers that mean something here, such as days since a "
+            "date, or leave them out."
+        )
+
+
+def refuse_truth_value(estimator: Any) -> None:
+    """True counts as the number 1 in Python, but nobody means that."""
+    name = estimator._takes.clusters
+    if isinstance(getattr(estimator, name, None), bool | np.bool_):
+        raise ValueError(
+            f"{name}={getattr(estimator, name)} is a truth value; pass a number of clusters."
+        )
+
+
+def refuse_overflow(X: Any) -> None:
+    """Values whose squared distances, summed over all rows, would be infinite."""
+    values = X.data if sp.issparse(X) else X
+    largest = max(float(values.max(initial=0)), -float(values.min(initial=0)))
+    # Sums over rows are taken in float64, whatever the rows are.
+    n_summed = X.shape[1] * (X.shape[0] if X.dtype == np.float64 else 1)
+    if largest > np.sqrt(float(np.finfo(X.dtype).max) / (4 * n_summed)):
+        raise ValueError(
+            f"X holds values up to {largest:.2g}: distances between rows would overflow when "
+            "squared and added up. Scale X first, for example with StandardScaler, or divide it "
+            "by its largest value."
+        )
 
 
 def refuse_dask(X: Any) -> None:
