@@ -14,6 +14,7 @@ from sklearn.utils import check_random_state
 
 from conclust._arrays import IntArray
 from conclust._folds import AS_GOOD, FEW, N_FOLDS
+from conclust._threads import threads_worth
 from conclust._words import count_conflicts
 from conclust.cluster import ConstrainedKMeans, COPKMeans, PCKMeans
 from conclust.constraints import MAX_LISTED, Conflict, Constraints
@@ -368,7 +369,7 @@ def stability(X: Any, n_clusters: int, random_state: Any, n_pairs: int = 5) -> t
         for _ in range(2):
             rows = rng.choice(X.shape[0], size=half, replace=False)
             model = KMeans(n_clusters, n_init=5, random_state=rng.randint(2**31 - 1))
-            with warnings.catch_warnings():
+            with warnings.catch_warnings(), threads_worth(X):
                 warnings.simplefilter("ignore")  # fewer different rows than clusters
                 model.fit(X[rows])
             labels.append(model.predict(X))

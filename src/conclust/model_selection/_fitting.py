@@ -7,6 +7,7 @@ from sklearn.pipeline import Pipeline
 from sklearn.utils.validation import has_fit_parameter
 
 from conclust._arrays import IntArray
+from conclust._threads import threads_worth
 from conclust.constraints import Constraints
 
 
@@ -14,7 +15,7 @@ def fit_told(estimator: Any, X: Any, constraints: Constraints | None) -> Any:
     """Fit; the statements go to every step that takes them, and to none where none does."""
     paths = _paths_of_constraints(estimator)
     # The paths name the steps, so that nobody need ask for routing; routing would refuse them.
-    with config_context(enable_metadata_routing=False):
+    with config_context(enable_metadata_routing=False), threads_worth(X):
         return estimator.fit(X, **dict.fromkeys(paths, constraints))
 
 
