@@ -44,7 +44,7 @@ from conclust.constraints._relative import (
 )
 from conclust.constraints._report import ConstraintReport
 from conclust.constraints._resolving import position_reader, resolve
-from conclust.constraints._rows import StatementCount, index_of, order_of_rows, texts_of
+from conclust.constraints._rows import StatementCount, index_of, n_rows, order_of_rows, texts_of
 from conclust.constraints._writing import to_frame, write
 from conclust.exceptions import InvalidConstraintsError
 
@@ -637,8 +637,7 @@ class Constraints:
         >>> known.on_rows_of(table[::-1]).must_link.tolist()
         [[2, 0]]
         """
-        n_samples = int(X.shape[0] if hasattr(X, "shape") else len(X))
-        found = self.on(n_samples)
+        found = self.on(n_rows(X))
         names = index_of(X)
         if names is None or self.ids is None:
             return found

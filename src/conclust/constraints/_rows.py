@@ -22,6 +22,13 @@ def index_of(table: Any) -> npt.NDArray[Any] | None:
     return names
 
 
+def n_rows(table: Any) -> int:
+    """How many rows an array, a matrix, a frame, a list or whatever becomes an array has."""
+    if hasattr(table, "shape"):
+        return int(table.shape[0])
+    return len(table if hasattr(table, "__len__") else np.asarray(table))
+
+
 def texts_of(names: npt.NDArray[Any] | None) -> npt.NDArray[np.str_] | None:
     """The same as one array of texts, where that loses nothing; else None.
 
