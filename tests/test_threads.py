@@ -91,7 +91,7 @@ def test_small_tables_get_one_thread():
     labels_from(Counting(n_init=1), np.random.RandomState(0).randn(50, 2), 3, 0)
     assert set(Counting.seen) == {1}
     assert all_threads() == before
-    for X in ([["a"], ["b"]], np.zeros((3, 2))):
+    for X in (["a", "b"], np.zeros((3, 2)), sp.csr_array(np.zeros((3, 2)))):
         with threads_worth(X):
             assert set(all_threads()) == {1}
     with threads_worth(np.zeros((SMALL_TABLE + 1, 1))):

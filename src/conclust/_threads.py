@@ -29,8 +29,9 @@ def threads_worth(X: Any) -> Any:
     scikit-learn's k-means on a few thousand rows waits for its threads longer than it computes: on
     busy cores a hundred times as long.
     """
-    shape = getattr(X, "shape", (len(X), 1) if hasattr(X, "__len__") else (0, 1))
-    return one_thread() if shape[0] * shape[-1] <= SMALL_TABLE else contextlib.nullcontext()
+    n_rows, *n_columns = X.shape if hasattr(X, "shape") else (len(X),)
+    is_small = n_rows * max(n_columns, default=1) <= SMALL_TABLE
+    return one_thread() if is_small else contextlib.nullcontext()
 
 
 def available_threads() -> int:
