@@ -105,6 +105,11 @@ def crowd(names: Sequence[str], n_links: int, n_clusters: int) -> str:
     )
 
 
+def count_conflicts(n: int, max_listed: int) -> str:
+    """Say how many conflicts are listed, and that there may be more."""
+    return f"{n} conflict{'s' * (n != 1)}{' or more' * (n >= max_listed)}"
+
+
 def shortened(names: Sequence[str], separator: str) -> str:
     """Join names, leaving out the middle of a long list."""
     if len(names) <= N_NAMED:

@@ -79,7 +79,9 @@ def test_the_users_array_is_not_shared():
         ({"must_link": 7}, "must be an array or a list of rows.*got 7"),
         ({"must_link": "ab"}, "got 'ab'"),
         ({"must_link": [(True, False)]}, "holds bool values"),
-        ({"must_link": np.array([[0, 2**63]], dtype=np.uint64)}, "fit in 64 bits"),
+        ({"must_link": np.array([[0, 2**63]], dtype=np.uint64)}, r"no table has so many.*row 0: \(0, 9223372036854775808\)"),
+        ({"must_link": [(0, 2**63)]}, "no table has so many.*ids="),
+        ({"must_link": [(0, 2**70)]}, "no table has so many.*ids="),
         ({"relative": [(0, 1, 1)]}, r"must be different samples; found row 0: \(0, 1, 1\)"),
         ({"relative": [(0, 1, 2), (3, 3, 1)]}, r"different samples; found row 1: \(3, 3, 1\)"),
         ({"relative": [(0, 1)]}, r"relative has shape \(1, 2\)"),
@@ -112,6 +114,25 @@ def test_input_of_many_makes():
     assert len(Constraints()) == 0
     assert len(Constraints([], np.empty((0, 2)), None)) == 0
     assert not Constraints()
+
+
+def test_pairs_have_no_direction():
+    assert Constraints([(0, 1)], [(2, 3)], [(4, 5, 6)]) == Constraints(
+        [(1, 0)], [(3, 2)], [(5, 4, 6)]
+    )
+    assert Constraints(relative=[(4, 5, 6)]) != Constraints(relative=[(4, 6, 5)])
+    assert Constraints([(0, 1)]) != Constraints([(0, 1)], must_link_weight=[2])
+    groups = [Constraints.from_groups(apart=column) for column in ([1, 1, 1, 2], [2, 2, 2, 1])]
+    assert groups[0] == groups[1]
+    assert groups[0] != Constraints.from_groups(apart=[1, 1, 2, 1])
+
+
+@pytest.mark.parametrize("name", ["must_link", "cannot_link", "relative", "weight", "kinds"])
+def test_what_is_handed_out_cannot_be_changed(name):
+    known = Constraints([(0, 1)], [(0, 2)], [(0, 1, 3)])
+    for array in (getattr(known, name), getattr(known, f"{name}_weight", known.weight)):
+        with pytest.raises(ValueError, match="read-only"):
+            array[0] = array[-1]
 
 
 def test_union_checks_what_it_joins():

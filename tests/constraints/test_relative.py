@@ -94,6 +94,15 @@ def test_repair_is_near_the_heaviest(rows, data):
     assert kept >= heaviest  # greedy starts with the heaviest statement
 
 
+def test_implies_by_name():
+    known = Constraints.from_hierarchy([["a", "b"], ["c", "d"]], ids=["d", "c", "b", "a"])
+    assert known.implies("a", "b", "d")
+    assert not known.implies("a", "c", "d")
+    assert known.implies(3, 2, 0)  # positions, too
+    with pytest.raises(InvalidConstraintsError, match="'e' is not among the 4 ids"):
+        known.implies("a", "b", "e")
+
+
 @settings(max_examples=60)
 @given(triplets(max_size=5), st.permutations(range(N)))
 def test_implies_against_all_trees(rows, order):
@@ -132,8 +141,8 @@ def test_at_most_so_many_conflicts_are_listed():
     start = 3 * np.arange(120)[:, None]
     known = Constraints(relative=np.concatenate([start + [0, 1, 2], start + [0, 2, 1]]))
     assert len(known.conflicts()) == 100
-    assert len(known.conflicts(max_relative=3)) == 3
-    assert len(known.conflicts(max_relative=None)) == 120
+    assert len(known.conflicts(max_listed=3)) == 3
+    assert len(known.conflicts(max_listed=None)) == 120
 
 
 def test_must_links_carry_a_conflict():

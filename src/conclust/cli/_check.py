@@ -6,8 +6,7 @@ from typing import Any
 
 import click
 
-from conclust._words import note_of_row
-from conclust.cli._compiling import say_when_compiling
+from conclust._words import count_conflicts, note_of_row
 from conclust.cli._errors import BadInput
 from conclust.cli._options import (
     INPUT,
@@ -22,7 +21,7 @@ from conclust.cli._options import (
 )
 
 MAX_DENSE = 100_000_000  # numbers; a larger sparse matrix is not written out for these figures
-N_SHOWN = 50  # conflicts printed; all of them are in the JSON
+N_SHOWN = 50  # conflicts printed; all that were looked for are in the JSON
 
 
 @click.command("check")
@@ -58,7 +57,6 @@ def command(
     conclust check --constraints links.csv
     conclust check --constraints links.csv --data table.csv --id-col key -k 6
     """
-    say_when_compiling()
     from conclust.cli._job import read_job
 
     job = None
@@ -156,6 +154,8 @@ def mend(constraints: Any, path: Path) -> dict[str, Any]:
 
 
 def _print(links: Path, found: dict[str, Any], n_clusters: int | None) -> None:
+    from conclust.constraints import MAX_LISTED
+
     counts = ", ".join(f"{n} {kind}" for kind, n in found["statements"].items()) or "no statements"
     say(f"{links.name}: {counts}, about {found['n_rows_named']} rows.")
     if found["n_skipped"]:
@@ -177,11 +177,11 @@ def _print(links: Path, found: dict[str, Any], n_clusters: int | None) -> None:
         with_k = f" with {n_clusters} clusters" if n_clusters else ""
         say(f"No conflicts found: the statements can all hold{with_k}.")
     else:
-        say(f"\n{len(conflicts)} conflict{'s' if len(conflicts) > 1 else ''}:")
+        say(f"\n{count_conflicts(len(conflicts), MAX_LISTED)}:")
         for conflict in conflicts[:N_SHOWN]:
             say(f"  - {conflict['reason']}")
         if len(conflicts) > N_SHOWN:
-            say(f"  … and {len(conflicts) - N_SHOWN} more; --json lists all.")
+            say(f"  … and {len(conflicts) - N_SHOWN} more, which --json lists.")
     if "repair" in found:
         repaired = found["repair"]
         say(f"\n{repaired['n_kept']} statements written to {repaired['path']}; dropped:")

@@ -14,7 +14,6 @@ import click
 
 from conclust._declare import Method, methods, why_not
 from conclust._words import relative_words, violation
-from conclust.cli._compiling import say_when_compiling
 from conclust.cli._errors import BadInput, about
 from conclust.cli._options import (
     INPUT,
@@ -146,7 +145,6 @@ def command(
     conclust cluster table.csv --constraints links.csv --id-col key -k 6
     cat table.csv | conclust cluster - -k 6 -o out
     """
-    say_when_compiling()
     from conclust._persist import require_skops
     from conclust.cli._job import check_n_clusters, read_job
     from conclust.cli._join import read_cells

@@ -9,7 +9,6 @@ from typing import Any
 import click
 
 from conclust._declare import Method, methods, why_not
-from conclust.cli._compiling import say_when_compiling
 from conclust.cli._errors import BadInput
 from conclust.cli._options import (
     INPUT,
@@ -75,7 +74,6 @@ def command(
     \b
     conclust compare table.csv --constraints links.csv --id-col key -k 6
     """
-    say_when_compiling()
     from conclust.cli._job import check_n_clusters, read_job
     from conclust.model_selection import choose_n_clusters
 

@@ -6,7 +6,6 @@ from typing import Any
 import click
 
 from conclust._declare import methods
-from conclust.cli._compiling import say_when_compiling
 from conclust.cli._options import (
     PATH,
     TableOptions,
@@ -31,7 +30,6 @@ FOLDER = Path("conclust-demo")
 @common_options
 def command(output: Path, seed: int, as_json: bool) -> None:
     """Cluster embedded data with and without constraints and show the difference."""
-    say_when_compiling()
     with output_folder(output) as folder:
         rows = run(seed)
         write(folder, seed)

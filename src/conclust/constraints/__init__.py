@@ -2,10 +2,9 @@
 
 from conclust.constraints._closure import Closure
 from conclust.constraints._components import must_link_components
-from conclust.constraints._conflicts import Conflict, hitting_set
+from conclust.constraints._conflicts import MAX_LISTED, Conflict, hitting_set
 from conclust.constraints._constraints import Constraints, Statement, read_constraints
 from conclust.constraints._quality import ConstraintQuality, constraint_quality
-from conclust.constraints._relative import MAX_LISTED
 from conclust.constraints._report import ConstraintReport, RelativeCount
 from conclust.constraints._resolving import FileSummary, summarize_file
 from conclust.constraints._sampling import sample_constraints

@@ -23,9 +23,6 @@ from conclust.exceptions import InconsistentConstraintsError
 if TYPE_CHECKING:
     from conclust.constraints._constraints import Constraints
 
-# Minimal conflicts looked for unless told otherwise; each costs some BUILD calls.
-MAX_LISTED = 100
-
 # With more contradictions than this, wrong statements that come early would drive out too many
 # right ones for the order of weights to win.
 MAX_BY_WEIGHT = 100

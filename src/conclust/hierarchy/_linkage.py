@@ -76,7 +76,7 @@ def constrained_linkage(
     n = len(points) if points is not None else len(square)  # type: ignore[arg-type]
     pairs = constraints.pairs()
     must, cannot = pairs.pairs[pairs.sign > 0], pairs.pairs[pairs.sign < 0]
-    triplets = np.ascontiguousarray(constraints.relative)
+    triplets = np.array(constraints.relative, order="C")
     group = np.empty(n, dtype=np.int64)
     short(linked_groups, 10 * (n + 3 * len(triplets)))(must, triplets, n, group)
     # A group lives on at the place of its last member.

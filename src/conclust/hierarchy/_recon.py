@@ -16,6 +16,7 @@ from conclust._sklearn import Interval, StrOptions, fit_context
 from conclust._statements import most_doubted
 from conclust._tree_layout import heights, names_of
 from conclust._validation import check_inputs, check_new_rows
+from conclust._words import count_conflicts
 from conclust.constraints import MAX_LISTED, Constraints
 from conclust.exceptions import InconsistentConstraintsError, InfeasibleConstraintsError
 from conclust.hierarchy._cut import cut_hierarchy, mended, statements_of
@@ -435,10 +436,8 @@ class ReCon(ClusterMixin, BaseEstimator):
             return constraints.repaired()
         conflicts = constraints.conflicts()
         if conflicts:
-            more = ""
-            if len(conflicts) > 1:  # the search for those of relative statements may have stopped
-                least = "at least " if len(conflicts) >= MAX_LISTED else ""
-                more = f" ({least}{len(conflicts) - 1} more conflicts.)"
+            n = len(conflicts)
+            more = f" (This is one of {count_conflicts(n, MAX_LISTED)}.)" if n > 1 else ""
             raise InconsistentConstraintsError(
                 f"The constraints contradict each other: {conflicts[0]}{more} "
                 "`constraints.conflicts()` lists them; drop one statement of each, or pass "

@@ -58,6 +58,8 @@ MAX_ROWS_CHOOSING, MAX_STATEMENTS_CHOOSING = 20_000, 1_000
 SAMPLE_ROWS = 3_000
 # Iterations on all rows of a member that was found on a sample.
 MAX_ITER_ALL = 2
+# Statements that such a member is told at most: enough for its shape; the last word is of all.
+MAX_STATEMENTS_ALL = 50_000
 # More features are brought down to so many.
 MAX_FEATURES = 50
 # Members with less than this part in the average are left out of it.
@@ -362,7 +364,7 @@ class AutoCluster(ClusterMixin, BaseEstimator):
         if rows is not X:
             stage("fitting all rows")
             with one_blas_thread():
-                judged = _on_all(judged, X, pairs)
+                judged = _on_all(judged, X, _drawn(pairs, MAX_STATEMENTS_ALL, seed))
             self.reasons_.append(
                 f"Candidates were compared on {len(rows):,} of {len(X):,} rows and {len(known):,} "
                 f"of {len(pairs):,} pairs; those that count were fitted to all."
@@ -546,15 +548,20 @@ def _for_choosing(X: FloatArray, pairs: Constraints, seed: int) -> tuple[FloatAr
     """Rows and pairs that candidates are compared on: all, or a sample where there are many."""
     if len(X) <= MAX_ROWS_CHOOSING and len(pairs) <= MAX_STATEMENTS_CHOOSING:
         return X, pairs
-    if len(pairs) > MAX_STATEMENTS_CHOOSING:
-        rng = np.random.RandomState(seed)
-        drawn = rng.choice(len(pairs), size=MAX_STATEMENTS_CHOOSING, replace=False)
-        pairs = pairs[np.sort(drawn)]
-    return fewer_rows(X, pairs, seed, max_rows=SAMPLE_ROWS)
+    few = _drawn(pairs, MAX_STATEMENTS_CHOOSING, seed)
+    return fewer_rows(X, few, seed, max_rows=SAMPLE_ROWS)
+
+
+def _drawn(pairs: Constraints, most: int, seed: int) -> Constraints:
+    """So many statements drawn at random, in their order; all where there are no more."""
+    if len(pairs) <= most:
+        return pairs
+    drawn = np.random.RandomState(seed).choice(len(pairs), size=most, replace=False)
+    return pairs[np.sort(drawn)]
 
 
 def _on_all(judged: list[Judged], X: FloatArray, pairs: Constraints) -> list[Judged]:
-    """The members that count, told all rows and statements, from where they were."""
+    """The members that count, told all rows and `pairs`, from where they were."""
     heavy = [one for one in judged if one.weight >= LEAST_PART]
     total = sum(one.weight for one in heavy)
     return [

@@ -146,11 +146,11 @@ def gather(
             f"A report has no {min(unknown)!r}; besides X, labels and constraints it takes "
             f"{', '.join(About.__annotations__)}."
         )
+    constraints = (constraints if constraints is not None else Constraints()).on_rows_of(X)
     X, columns = check_rows(X)
     columns = list(about.get("features") or columns or ()) or None
     clusters = check_clusters(labels, X.shape[0])
     check_lengths(X.shape[0], about)
-    constraints = (constraints if constraints is not None else Constraints()).on(X.shape[0])
     report = about.get("report") or constraints.report(labels)
     labels, n_clusters, seed = clusters.codes, len(clusters.names), about.get("seed", 0)
     drawing = draw(X, constraints, report.kept, about.get("projection", "pca"), seed)
