@@ -13,7 +13,6 @@ import scipy.sparse as sp
 from conclust._atomic import atomic_write
 from conclust.active._answers import Told, checked
 from conclust.active._question import Question
-from conclust.constraints import Constraints
 from conclust.exceptions import SessionError
 
 VERSION = 1
@@ -60,9 +59,15 @@ def read_log(path: Path) -> list[dict[str, Any]]:
             f"{path.name} is a session of version {events[0].get('version')!r}; this release "
             f"reads version {VERSION}."
         )
-    if len(whole) < len(content):
-        os.truncate(path, len(whole))
     return events
+
+
+def drop_torn_line(path: Path) -> None:
+    """Take away a last line that was cut off while it was written, so that others can follow."""
+    content = path.read_bytes()
+    whole = content.rfind(b"\n") + 1
+    if whole < len(content):
+        os.truncate(path, whole)
 
 
 def told_event(told: Told) -> dict[str, Any]:
@@ -98,22 +103,6 @@ def told_from(event: dict[str, Any], names: Any) -> Told:
     answer = checked(question, event["answer"])
     rest = (event[name] for name in ("weight", "by", "when", "seconds"))
     return Told(event["number"], question, answer, *rest)
-
-
-def given_records(given: Constraints, skipped: Iterable[tuple[int, int]]) -> list[dict[str, Any]]:
-    """What was known beforehand, row by row, by position."""
-    rows = given.to_frame(ids=np.arange(given.n_samples or 0)).to_dict("records")
-    rows = [{k: v for k, v in row.items() if v is not None and v == v} for row in rows]
-    return rows + [{"a": a, "b": b, "type": "skip"} for a, b in skipped]
-
-
-def given_from(records: list[dict[str, Any]], n_samples: int) -> Constraints:
-    """What was known beforehand, from its rows."""
-    import pandas as pd
-
-    if not records:
-        return Constraints(n_samples=n_samples)
-    return Constraints.from_frame(pd.DataFrame(records, dtype=object)).on(n_samples)
 
 
 def fingerprint(X: Any) -> str:

@@ -10,7 +10,6 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
-import scipy.sparse as sp
 from sklearn.base import clone
 from sklearn.utils import check_array, check_random_state
 
@@ -19,13 +18,13 @@ from conclust._arrays import IntArray
 from conclust._fitting import fit_told, labels_of
 from conclust.active._answers import NO_ANSWER, SKIP, Said, Told, checked, statements
 from conclust.active._change import N_NEXT, ExpectedChange, expected_change
-from conclust.active._closure import LiveClosure
+from conclust.active._content import check_content, content_of, names_of
+from conclust.active._given import closed, given_from, given_records, skipped_pairs
 from conclust.active._log import (
     VERSION,
     append_event,
+    drop_torn_line,
     fingerprint,
-    given_from,
-    given_records,
     read_log,
     told_event,
     told_from,
@@ -135,7 +134,7 @@ class Session:
         lease: float = 600.0,
         recheck: float = 0.0,
     ):
-        self.names = _names_of(X, constraints)
+        self.names = names_of(X, constraints)
         self.content = X if content is None else content
         self.n_clusters = _checked_n_clusters(n_clusters)
         self.estimator = estimator
@@ -144,7 +143,7 @@ class Session:
         self._strategy = _strategy_of(strategy)
         self._X = check_array(X, accept_sparse="csr", dtype=np.float64, ensure_min_samples=2)
         n_rows = self._X.shape[0]
-        _check_content(self.content, n_rows)
+        check_content(self.content, n_rows)
         self._given = (Constraints() if constraints is None else constraints).on(n_rows)
         self._seed = int(check_random_state(random_state).randint(2**31 - 1))
         self._lock = threading.RLock()
@@ -157,8 +156,8 @@ class Session:
         """Nothing asked, nothing told."""
         self._rows = Rows(self._X, self._given.samples, self._seed)
         self._given_here = self._rows.renamed(self._given)
-        self._given_closure = _closed(self._given_here, len(self._rows))
-        self._skipped = _skipped_pairs(self._given, self.names)
+        self._given_closure = closed(self._given_here, len(self._rows))
+        self._skipped = skipped_pairs(self._given, self.names)
         self._told: dict[int, Told] = {}
         self._n_told = 0  # ever, so that a number is never used twice
         self._n_asked = 0
@@ -268,7 +267,7 @@ class Session:
             float(proposal.worth),
             self._n_asked,
             samples if self.names is None else tuple(self.names[list(samples)]),
-            _content_of(self.content, samples),
+            content_of(self.content, samples),
         )
         self._n_asked += 1
         rows = frozenset(proposal.samples)
@@ -299,7 +298,7 @@ class Session:
         named += [handed.question.samples for handed in self._handed.values()]
         self._rows = Rows(self._X, np.unique(np.concatenate([*named, np.array(rows)])), self._seed)
         self._given_here = self._rows.renamed(self._given)
-        self._given_closure = _closed(self._given_here, len(self._rows))
+        self._given_closure = closed(self._given_here, len(self._rows))
         self._state = self._state_of(self._told.values())
         self._release_expired()
 
@@ -627,6 +626,7 @@ class Session:
         """
         path = Path(path)
         header, *events = read_log(path)
+        drop_torn_line(path)
         try:
             session = cls(
                 X,
@@ -691,56 +691,6 @@ def _rows_of_frame(told: Told, names: Any) -> list[dict[str, Any]]:
         for kind in Said._fields
         for samples in getattr(said, kind)
     ]
-
-
-def _closed(given: Constraints, n_samples: int) -> LiveClosure:
-    closure = LiveClosure(n_samples)
-    pairs = given.pairs()
-    for (a, b), sign in zip(pairs.pairs.tolist(), pairs.sign.tolist(), strict=True):
-        closure.add(a, b, sign)
-    return closure
-
-
-def _skipped_pairs(given: Constraints, names: Any) -> list[tuple[int, int]]:
-    """Pairs that were answered "unsure" or "skip" beforehand: not asked again."""
-    if not given.skipped:
-        return []
-    names = range(given.n_samples or 0) if names is None else names
-    position = {str(name): i for i, name in enumerate(names)}
-    found = [(position.get(str(r.get("a"))), position.get(str(r.get("b")))) for r in given.skipped]
-    return [(a, b) for a, b in found if a is not None and b is not None and a != b]
-
-
-def _names_of(X: Any, given: Constraints | None) -> Any:
-    """The index of a data frame, unless it merely counts; else the ids of the statements."""
-    ids = None if given is None else given.ids
-    index = getattr(X, "index", None)
-    if index is None or callable(index) or not getattr(index, "is_unique", False):
-        return ids
-    names = np.asarray(index, dtype=object)
-    if (names == np.arange(len(names))).all():
-        return ids
-    if ids is not None and list(map(str, ids)) != list(map(str, names)):
-        raise SessionError(
-            "The ids of constraints are not the index of X: positions would not mean the same "
-            "rows. Read the constraints with `ids=X.index`."
-        )
-    return names if ids is None else ids
-
-
-def _content_of(content: Any, samples: tuple[int, ...]) -> Any:
-    rows = list(samples)
-    if hasattr(content, "iloc"):
-        return content.iloc[rows]
-    if isinstance(content, np.ndarray) or sp.issparse(content):
-        return content[rows]
-    return [content[row] for row in rows]
-
-
-def _check_content(content: Any, n_rows: int) -> None:
-    found = content.shape[0] if hasattr(content, "shape") else len(content)
-    if found != n_rows:
-        raise SessionError(f"content has {found} entries, but X has {n_rows} rows.")
 
 
 def _checked_n_clusters(n_clusters: Any) -> int | None:
