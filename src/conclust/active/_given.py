@@ -18,11 +18,11 @@ def closed(given: Constraints, n_samples: int) -> LiveClosure:
     return closure
 
 
-def skipped_pairs(given: Constraints, names: Any) -> list[tuple[int, int]]:
+def skipped_pairs(given: Constraints) -> list[tuple[int, int]]:
     """Pairs that were answered "unsure" or "skip" beforehand: not asked again."""
     if not given.skipped:
         return []
-    names = range(given.n_samples or 0) if names is None else names
+    names = range(given.n_samples or 0) if given.ids is None else given.ids
     position = {str(name): i for i, name in enumerate(names)}
     found = [(position.get(str(r.get("a"))), position.get(str(r.get("b")))) for r in given.skipped]
     return [(a, b) for a, b in found if a is not None and b is not None and a != b]

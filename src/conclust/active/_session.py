@@ -157,7 +157,7 @@ class Session:
         self._rows = Rows(self._X, self._given.samples, self._seed)
         self._given_here = self._rows.renamed(self._given)
         self._given_closure = closed(self._given_here, len(self._rows))
-        self._skipped = skipped_pairs(self._given, self.names)
+        self._skipped = skipped_pairs(self._given)
         self._told: dict[int, Told] = {}
         self._n_told = 0  # ever, so that a number is never used twice
         self._n_asked = 0

@@ -19,7 +19,16 @@ import numpy as np
 import scipy.sparse as sp
 from sklearn.utils import check_random_state
 
-from conclust.active._answers import CANNOT_LINK, MUST_LINK, NO_ANSWER, SKIP, UNSURE, checked
+from conclust.active._answers import (
+    CANNOT_LINK,
+    MUST_LINK,
+    NO_ANSWER,
+    SKIP,
+    UNSURE,
+    Told,
+    checked,
+    statements,
+)
 from conclust.active._given import closed
 from conclust.active._log import read_log, told_from
 from conclust.active._question import Question
