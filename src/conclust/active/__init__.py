@@ -13,11 +13,11 @@ from conclust.active.oracles import (
     Noisy,
     Retried,
     Table,
-    Terminal,
     Threaded,
     Voted,
 )
 from conclust.active.strategies import STRATEGIES, RandomPairs, Strategy
+from conclust.active.terminal import Terminal
 
 __all__ = [
     "STRATEGIES",

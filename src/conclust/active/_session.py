@@ -142,7 +142,7 @@ class Session:
         self.lease, self.recheck = lease, recheck
         self._strategy = _strategy_of(strategy)
         self._X = check_array(X, accept_sparse="csr", dtype=np.float64, ensure_min_samples=2)
-        n_rows = self._X.shape[0]
+        n_rows = self.n_rows
         check_content(self.content, n_rows)
         self._given = (Constraints() if constraints is None else constraints).on(n_rows)
         self._seed = int(check_random_state(random_state).randint(2**31 - 1))
@@ -285,8 +285,8 @@ class Session:
         if len(set(rows)) != len(rows) or not low <= len(rows) <= high:
             size = f"{low}" if low == high else f"{low} to {high}"
             raise SessionError(f"samples={samples!r}: a question of kind {kind} has {size} rows.")
-        if not all(0 <= row < self._X.shape[0] for row in rows):
-            raise SessionError(f"samples={samples!r}: rows count from 0 to {self._X.shape[0] - 1}.")
+        if not all(0 <= row < self.n_rows for row in rows):
+            raise SessionError(f"samples={samples!r}: rows count from 0 to {self.n_rows - 1}.")
         self._include(rows)
         return rows
 
@@ -484,7 +484,7 @@ class Session:
 
     def _known(self) -> Constraints:
         said = [(statements(t.question, t.answer), t.weight) for t in self._told.values()]
-        return self._given + as_constraints(said, self._X.shape[0])
+        return self._given + as_constraints(said, self.n_rows)
 
     @property
     def constraints_(self) -> Constraints:
@@ -497,7 +497,7 @@ class Session:
             return self._given
         frame = pd.DataFrame(rows, dtype=object).dropna(axis=1, how="all")
         told = Constraints.from_frame(frame, ids=self.names)
-        return self._given + told.on(self._X.shape[0])
+        return self._given + told.on(self.n_rows)
 
     @property
     def history_(self) -> "pd.DataFrame":
@@ -551,12 +551,17 @@ class Session:
             states = [self._state_of(stage) for stage in stages] + [self._state]
             return expected_change(states)
 
+    @property
+    def n_rows(self) -> int:
+        """The number of rows of X."""
+        return int(self._X.shape[0])
+
     def __len__(self) -> int:
         return len(self._told)
 
     def __repr__(self) -> str:
         answers = f"{len(self)} answer{'' if len(self) == 1 else 's'}"
-        return f"Session({self._X.shape[0]:,} rows, {answers}, strategy={self.strategy!r})"
+        return f"Session({self.n_rows:,} rows, {answers}, strategy={self.strategy!r})"
 
     # ------------------------------------------------------------------ on disk
 
@@ -588,7 +593,7 @@ class Session:
         return {
             "event": "session",
             "version": VERSION,
-            "n_rows": self._X.shape[0],
+            "n_rows": self.n_rows,
             "content": fingerprint(self._X),
             "n_clusters": self.n_clusters,
             "strategy": self.strategy if isinstance(self.strategy, str) else None,
@@ -639,7 +644,7 @@ class Session:
             )
             session._check_rows(path, header)
             session._seed = int(header["seed"])
-            session._given = given_from(header["given"], session._X.shape[0])
+            session._given = given_from(header["given"], session.n_rows)
             session._begin()
             for event in events:
                 session._replay(event)
@@ -649,9 +654,9 @@ class Session:
         return session
 
     def _check_rows(self, path: Path, header: dict[str, Any]) -> None:
-        if header["n_rows"] != self._X.shape[0]:
+        if header["n_rows"] != self.n_rows:
             raise SessionError(
-                f"{path.name} is about {header['n_rows']} rows, but X has {self._X.shape[0]}; load "
+                f"{path.name} is about {header['n_rows']} rows, but X has {self.n_rows}; load "
                 "it with the rows it was begun with."
             )
         if header["content"] != fingerprint(self._X):
