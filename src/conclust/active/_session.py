@@ -43,6 +43,7 @@ if TYPE_CHECKING:
 
 SIZES = {"pair": (2, 2), "triple": (3, 3), "piles": (2, 10)}
 AGAIN = "asked before: do answers change?"
+N_RESERVED = 1_000  # ids noted in the file at once
 
 
 class _Handed(NamedTuple):
@@ -139,7 +140,8 @@ class Session:
         self.n_clusters = _checked_n_clusters(n_clusters)
         self.estimator = estimator
         self.strategy = strategy
-        self.lease, self.recheck = lease, recheck
+        self.lease = _checked_number("lease", lease, np.inf)
+        self.recheck = _checked_number("recheck", recheck, 1.0)
         self._strategy = _strategy_of(strategy)
         self._X = check_array(X, accept_sparse="csr", dtype=np.float64, ensure_min_samples=2)
         n_rows = self.n_rows
@@ -160,7 +162,7 @@ class Session:
         self._skipped = skipped_pairs(self._given)
         self._told: dict[int, Told] = {}
         self._n_told = 0  # ever, so that a number is never used twice
-        self._n_asked = 0
+        self._n_asked = self._n_reserved = 0
         self._handed: dict[int, _Handed] = {}
         self._gone: dict[int, str] = {}  # questions that take no answer any more, and why
         self._all_fitted: tuple[Constraints, Any] | None = None
@@ -270,12 +272,19 @@ class Session:
             content_of(self.content, samples),
         )
         self._n_asked += 1
+        if self._n_asked > self._n_reserved:
+            self._reserve(self._n_asked + N_RESERVED)
         rows = frozenset(proposal.samples)
         self._handed[question.id] = _Handed(
             question, by, time.monotonic(), rows in self._state.asked
         )
         self._state.held.add(rows)
         return question
+
+    def _reserve(self, n_reserved: int) -> None:
+        """Note which ids may be in somebody's hands: after a restart they mean nothing else."""
+        self._n_reserved = n_reserved
+        self._append({"event": "reserved", "n_questions": n_reserved})
 
     def _checked_rows(self, samples: Sequence[int], kind: Kind) -> tuple[int, ...]:
         if kind not in KINDS:
@@ -372,8 +381,8 @@ class Session:
         rows = frozenset(self._rows.numbered(handed.question.samples).tolist())
         if rows in self._state.asked and not handed.again:
             raise SessionError(
-                f"Question {number} took more than {self.lease:g} s and was answered by somebody "
-                "else meanwhile; pose(samples) asks it once more."
+                f"The rows of question {number} were answered by somebody else meanwhile; "
+                "pose(samples) asks about them once more."
             )
         return handed
 
@@ -574,7 +583,10 @@ class Session:
             JSON lines. An answer is on the disk when :meth:`tell` returns.
         """
         with self._lock:
-            write_log(Path(path), [self._header(), *map(told_event, self._told.values())])
+            self._n_reserved = self._n_asked + N_RESERVED
+            reserved = {"event": "reserved", "n_questions": self._n_reserved}
+            told = map(told_event, self._told.values())
+            self._size = write_log(Path(path), [self._header(), reserved, *told])
             self.path = Path(path)
 
     def _attach_new(self, path: Path) -> None:
@@ -587,7 +599,7 @@ class Session:
 
     def _append(self, event: dict[str, Any]) -> None:
         if self.path is not None:
-            append_event(self.path, event)
+            self._size = append_event(self.path, event, self._size)
 
     def _header(self) -> dict[str, Any]:
         return {
@@ -631,7 +643,7 @@ class Session:
         """
         path = Path(path)
         header, *events = read_log(path)
-        drop_torn_line(path)
+        size = drop_torn_line(path)
         try:
             session = cls(
                 X,
@@ -650,7 +662,7 @@ class Session:
                 session._replay(event)
         except (KeyError, TypeError, AttributeError) as error:
             raise SessionError(f"{path.name} is damaged: {error!r}.") from error
-        session.path = path
+        session.path, session._size = path, size
         return session
 
     def _check_rows(self, path: Path, header: dict[str, Any]) -> None:
@@ -669,9 +681,11 @@ class Session:
     def _replay(self, event: dict[str, Any]) -> None:
         if event["event"] == "retracted":
             self._withdraw(event["number"])
-            return
-        self._checked_rows(event["samples"], event["kind"])
-        self._take(told_from(event, self.names))
+        elif event["event"] == "reserved":
+            self._n_asked = self._n_reserved = event["n_questions"]
+        else:
+            self._checked_rows(event["samples"], event["kind"])
+            self._take(told_from(event, self.names))
 
 
 def _note(state: State, told: Told) -> None:
@@ -706,6 +720,12 @@ def _checked_n_clusters(n_clusters: Any) -> int | None:
             f"n_clusters={n_clusters!r} must be a whole number above 0, or None: not known."
         )
     return int(n_clusters)
+
+
+def _checked_number(name: str, value: Any, most: float) -> float:
+    if not (isinstance(value, int | float | np.number) and 0 <= value <= most):
+        raise SessionError(f"{name}={value!r} must be a number from 0 to {most:g}.")
+    return float(value)
 
 
 def _strategy_of(strategy: Any) -> Strategy:
