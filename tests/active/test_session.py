@@ -186,6 +186,26 @@ def test_a_lease_expires_and_the_first_answer_counts():
     assert len(session) == 1
 
 
+def test_of_two_who_answer_at_once_one_is_told_so():
+    session, start = begun(), threading.Barrier(6)
+    (question,) = session.ask()
+    refused = []
+
+    def work(name):
+        start.wait()
+        try:
+            session.tell(question, "must-link", by=name)
+        except SessionError as error:
+            refused.append(str(error))
+
+    threads = [threading.Thread(target=work, args=(f"p{i}",)) for i in range(6)]
+    [t.start() for t in threads]
+    [t.join() for t in threads]
+    assert len(session) == 1
+    assert len(refused) == 5
+    assert all("was answered by" in message for message in refused)
+
+
 def test_threads():
     # Check that eight people at once are handed different pairs and lose no answer.
     session, failed = begun(), []
