@@ -77,8 +77,6 @@ def _session(
     if not links.parent.is_dir():
         raise BadInput(f"{links.parent}: no such folder.")
     job = read_job(data, links if links.exists() else None, options)
-    for note in job.notes:
-        click.echo(f"- {note}", err=True)
     if not isinstance(n_clusters, str):
         check_n_clusters(n_clusters, len(job.table))
     constraints = job.constraints
@@ -87,13 +85,16 @@ def _session(
     _refuse_formulas(links, job.table.ids)
     constraints.write(links)  # says now, not after the first answer, that it cannot be written
     with about(data.name):
-        return Session(
+        session = Session(
             job.X,
             None if isinstance(n_clusters, str) else n_clusters,
             constraints=constraints,
             content=job.X if job.table.frame is None else job.table.frame,
             random_state=seed,
         )
+    for note in job.notes:
+        click.echo(f"- {note}", err=True)
+    return session
 
 
 def _named(ids: list[str]) -> Any:
