@@ -5,7 +5,6 @@ from typing import Any
 
 import click
 
-from conclust.cli._compiling import say_when_compiling
 from conclust.cli._errors import BadInput, about
 from conclust.cli._options import (
     PATH,
@@ -59,7 +58,6 @@ def command(
     conclust ask table.csv --constraints links.csv --id-col key
     conclust ask table.csv --constraints links.csv --id-col key -k 6 --budget 50
     """
-    say_when_compiling()
     session = _session(data, links, n_clusters, options, seed)
     found = _Dialogue(session, links, by, as_json).run(budget)
     if as_json:
