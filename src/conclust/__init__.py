@@ -46,6 +46,7 @@ _HOMES = {
     "load": "_persist",
 }
 _SUBPACKAGES = (
+    "active",
     "cluster",
     "constraints",
     "datasets",

@@ -8,6 +8,8 @@
     │   └── InconsistentConstraintsError   … whatever the number of clusters
     ├── DatasetNotFoundError          a data set neither at hand nor fetchable
     ├── ModelFileError                a file that holds no model, or one that is not trusted
+    ├── SessionError                  an answer that fits no question, a file that holds no session
+    ├── OracleError                   the one who answers failed; carries the session
     └── MissingExtraError             an optional dependency that is not installed
     ConclustWarning
     ├── ConstraintsViolatedWarning    a fit broke statements it was allowed to break
@@ -56,6 +58,28 @@ class DatasetNotFoundError(ConclustError, FileNotFoundError):
 
 class ModelFileError(ConclustError, ValueError):
     """A file that holds no model, or one with types that are not trusted."""
+
+
+class SessionError(ConclustError, ValueError):
+    """An answer that fits no question, or a file that is not of this session."""
+
+
+class OracleError(ConclustError, RuntimeError):
+    """The one who answers raised, took too long, or gave something that is no answer.
+
+    Parameters
+    ----------
+    message : str
+    session : conclust.active.Session, default=None
+        With all that was told before.
+    answers : list, default=()
+        Answers to the first questions of the batch that failed, None where there is none.
+    """
+
+    def __init__(self, message: str, session: Any = None, answers: Sequence[Any] = ()):
+        super().__init__(message)
+        self.session = session
+        self.answers = list(answers)
 
 
 class MissingExtraError(ConclustError, ImportError):

@@ -16,6 +16,7 @@ from sklearn.utils.validation import check_is_fitted
 
 from conclust._arrays import FloatArray, IntArray
 from conclust._declare import KINDS, Named, Takes
+from conclust._fitting import fit_told, labels_of
 from conclust._folds import AS_GOOD, N_FOLDS
 from conclust._placement.belief import Rates
 from conclust._progress import progress
@@ -35,7 +36,6 @@ from conclust.model_selection._choose import (
     folds,
     held_out_score,
 )
-from conclust.model_selection._fitting import fit_told, labels_of
 from conclust.model_selection._stack import (
     Fitter,
     Judged,

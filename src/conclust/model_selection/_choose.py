@@ -13,6 +13,7 @@ from sklearn.metrics import adjusted_rand_score
 from sklearn.utils import check_random_state
 
 from conclust._arrays import IntArray
+from conclust._fitting import fit_told, labels_of
 from conclust._folds import AS_GOOD, FEW, N_FOLDS
 from conclust._threads import threads_worth
 from conclust._words import count_conflicts
@@ -20,7 +21,6 @@ from conclust.cluster import ConstrainedKMeans, COPKMeans, PCKMeans
 from conclust.constraints import MAX_LISTED, Conflict, Constraints
 from conclust.exceptions import ConclustError
 from conclust.hierarchy import ReCon
-from conclust.model_selection._fitting import fit_told, labels_of
 from conclust.model_selection._search import constraint_satisfaction_scorer
 from conclust.model_selection._split import ConstraintKFold
 

@@ -13,8 +13,8 @@ from sklearn.model_selection import ParameterGrid
 from sklearn.utils.validation import check_is_fitted
 
 from conclust._arrays import IntArray
+from conclust._fitting import fit_told, labels_of
 from conclust.constraints import Constraints
-from conclust.model_selection._fitting import fit_told, labels_of
 from conclust.model_selection._split import ConstraintKFold
 
 

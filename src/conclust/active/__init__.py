@@ -1,0 +1,42 @@
+"""Ask people, or programs, which rows belong together: which question next, and who answers."""
+
+from conclust.active._ask import ask
+from conclust.active._question import Proposal, Question
+from conclust.active._session import Session
+from conclust.active._state import State
+from conclust.active.oracles import (
+    Answer,
+    Budgeted,
+    Cached,
+    Enough,
+    Labels,
+    Noisy,
+    Retried,
+    Table,
+    Threaded,
+    Voted,
+)
+from conclust.active.strategies import STRATEGIES, RandomPairs, Strategy
+from conclust.active.terminal import Terminal
+
+__all__ = [
+    "STRATEGIES",
+    "Answer",
+    "Budgeted",
+    "Cached",
+    "Enough",
+    "Labels",
+    "Noisy",
+    "Proposal",
+    "Question",
+    "RandomPairs",
+    "Retried",
+    "Session",
+    "State",
+    "Strategy",
+    "Table",
+    "Terminal",
+    "Threaded",
+    "Voted",
+    "ask",
+]

@@ -1,0 +1,35 @@
+"""What every strategy is."""
+
+import numpy as np
+from sklearn.base import BaseEstimator
+
+from conclust.active._question import Proposal
+from conclust.active._state import State
+
+
+class Strategy(BaseEstimator):
+    """Which question next; holds parameters only.
+
+    What it learns on the way goes into ``state.memory``, from where it may vanish: it must be able
+    to find it again from the rest of the state.
+    """
+
+    def propose(self, state: State, n: int, random_state: np.random.RandomState) -> list[Proposal]:
+        """Questions worth asking now, best first.
+
+        Parameters
+        ----------
+        state : State
+            Rows and answers so far; not to be changed.
+        n : int
+            How many questions at most.
+        random_state : RandomState
+            The only source of randomness, so that a session can be repeated.
+
+        Returns
+        -------
+        list of Proposal
+            Distinct, open (see :meth:`State.is_open`), neither asked nor held; fewer than n, or
+            none, when there are no more.
+        """
+        raise NotImplementedError
