@@ -338,8 +338,7 @@ class AutoCluster(ClusterMixin, BaseEstimator):
         if n_out:
             turned = f", and another answer obeyed in the place of {n_turned}" if n_turned else ""
             self.reasons_.append(
-                f"{n_out} of them contradict others or the rows and were not obeyed{turned}; "
-                "suspects() lists the most doubtful."
+                f"{n_out} of them contradict others or the rows and were not obeyed{turned}."
             )
 
     # ------------------------------------------------------------------ pairs
@@ -471,10 +470,7 @@ class AutoCluster(ClusterMixin, BaseEstimator):
         )
         n_doubted = int((self.doubt_[pairwise] > 0.5).sum())
         if n_doubted:
-            self.reasons_.append(
-                f"{n_doubted} of {len(pairwise)} pairwise statements seem wrong; suspects() lists "
-                "them."
-            )
+            self.reasons_.append(f"{n_doubted} of {len(pairwise)} pairwise statements seem wrong.")
 
     # ------------------------------------------------------------------ afterwards
 
