@@ -57,11 +57,11 @@ def close(known):
 
 
 def conflicts(known):
-    return len(known.conflicts())
+    return len(known.conflicts(max_listed=None))
 
 
 def conflicts_with_four_clusters(known):
-    return len(known.conflicts(n_clusters=4))
+    return len(known.conflicts(n_clusters=4, max_listed=None))
 
 
 def repair(known):

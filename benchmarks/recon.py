@@ -2,9 +2,10 @@
 
 Speed, against scipy's unconstrained centroid linkage: papers (Letters-IJLT and Digits-389), growth
 and large (with n), blurred (classes that overlap), hard (triplets of a random binary tree that has
-nothing to do with the data). Quality: accuracy (the six data sets of Liu, Zhang & Wang 2011), pairs
-(must-links and cannot-links), repair (flipped triplets found), wrong (flipped triplets obeyed). All
-but growth, large and blurred need CONCLUST_DATA.
+nothing to do with the data). Quality: accuracy (the six data sets of Liu, Zhang & Wang 2011),
+taxonomy (kingdoms and families), pairs (must-links and cannot-links), repair (flipped triplets
+found), wrong (flipped triplets obeyed). All but growth, large, blurred and taxonomy need
+CONCLUST_DATA.
 """
 
 import sys
@@ -13,6 +14,7 @@ import time
 import numpy as np
 from scipy.cluster.hierarchy import linkage
 from sklearn.datasets import make_blobs
+from sklearn.metrics import adjusted_rand_score
 
 from _measure import measure, print_table
 from conclust import Constraints, ReCon, datasets, pairwise_f1, sample_constraints
@@ -159,6 +161,37 @@ def accuracy():
         yield (name, none, default, spread, plain, order, full)
 
 
+def kingdoms(n_families, n_species, n_known, named=None):
+    """Families in kingdoms, well apart, and what is known: some species of some kingdoms."""
+    rng = np.random.RandomState(0)
+    kingdom = np.repeat(np.arange(len(n_families)), n_families)
+    centers = 30 * rng.normal(size=(len(n_families), 6))[kingdom]
+    centers += 8 * rng.normal(size=centers.shape)
+    family = np.repeat(np.arange(len(centers)), n_species)
+    X = 1.5 * rng.normal(size=(len(family), 6)) + centers[family]
+    tree = {}
+    for f, k in enumerate(kingdom):
+        if named is None or k in named:
+            species = rng.permutation(np.flatnonzero(family == f))[:n_known]
+            tree.setdefault(k, {})[f] = species.tolist()
+    return X, kingdom[family], family, Constraints.from_hierarchy(tree)
+
+
+def taxonomy():
+    """Adjusted Rand index of k clusters with kingdoms, and with families."""
+    for n_families in ((8, 8, 8, 8, 8), (2, 3, 5, 8, 14)):
+        for n_known in (2, 5, 20, 50):
+            row = ["-".join(map(str, n_families)), n_known]
+            for named, by in ((None, "constraints"), (None, "order"), ((0, 1, 3), "constraints")):
+                X, kingdom, family, known = kingdoms(n_families, 50, n_known, named)
+                model = ReCon(n_clusters=None, cut_by=by).fit(X, constraints=known)
+                row += [
+                    f"{adjusted_rand_score(y, model.cut(len(np.unique(y)))):.2f}"
+                    for y in (kingdom, family)
+                ]
+            yield (*row[:2], len(kingdoms(n_families, 50, n_known)[3]), *row[2:])
+
+
 def pairs():
     """Cannot-links kept, and F, with n random pairs, without and with n/2 triplets."""
     for name in SETS[:3]:
@@ -217,6 +250,20 @@ PARTS = {
     "accuracy": (
         accuracy,
         ("data", "none", "n random", "spread", "plain cut", "order", "informative"),
+    ),
+    "taxonomy": (
+        taxonomy,
+        (
+            "families",
+            "known",
+            "triplets",
+            "k",
+            "f",
+            "order: k",
+            "f",
+            "three kingdoms known: k",
+            "f",
+        ),
     ),
     "pairs": (pairs, ("data", "kept", "F", "with triplets: kept", "F")),
     "repair": (repair, ("data", "triplets", "flipped", "dropped", "of these flipped", "seconds")),

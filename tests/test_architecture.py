@@ -15,9 +15,20 @@ SOURCE = Path(conclust.__file__).parent
 # Names starting with an underscore are shared foundations.
 LAYERS = [
     ["__init__"],
-    ["exceptions", "_atomic", "_progress", "_kernels", "_arrays", "_declare", "_words"],
-    ["_sklearn", "_persist", "_pairs"],
-    ["_threads", "_any_clusterer"],
+    [
+        "exceptions",
+        "_atomic",
+        "_progress",
+        "_kernels",
+        "_arrays",
+        "_declare",
+        "_words",
+        "_columns",
+        "_association",
+    ],
+    ["_sklearn", "_persist", "_pairs", "_files", "_preparation", "_tree_layout"],
+    ["_threads"],
+    ["_any_clusterer"],
     ["constraints"],
     ["_validation", "_folds", "_statements", "_fitting"],
     ["_placement"],

@@ -6,12 +6,14 @@ import numpy as np
 import pytest
 import scipy.sparse as sp
 from numpy.testing import assert_allclose, assert_array_equal
+from sklearn.cluster import KMeans
 from sklearn.datasets import load_iris, make_blobs
 
+from conclust._any_clusterer import labels_from
 from conclust._lloyd import sweep
 from conclust._lloyd.start import centered
 from conclust._sklearn import threadpool_controller
-from conclust._threads import available_threads, one_blas_thread
+from conclust._threads import SMALL_TABLE, available_threads, one_blas_thread, threads_worth
 from conclust.cluster._constrained_kmeans import constrained_kmeans
 
 MUST, CANNOT = 1, -1
@@ -69,3 +71,28 @@ def test_blas_is_given_back_after_an_error():
     with pytest.raises(RuntimeError, match="stop"):
         constrained_kmeans(X, *NO_PAIRS, X[:3], on_round=fail)
     assert blas_threads() == before
+
+
+def all_threads():
+    return [pool["num_threads"] for pool in threadpool_controller().info()]
+
+
+class Counting(KMeans):
+    """Notes how many threads it may use."""
+
+    def fit_predict(self, X, y=None):
+        Counting.seen = all_threads()
+        return super().fit_predict(X)
+
+
+def test_small_tables_get_one_thread():
+    # Check what a user's clusterer sees inside, and that the limit is given back.
+    before = all_threads()
+    labels_from(Counting(n_init=1), np.random.RandomState(0).randn(50, 2), 3, 0)
+    assert set(Counting.seen) == {1}
+    assert all_threads() == before
+    for X in (["a", "b"], np.zeros((3, 2)), sp.csr_array(np.zeros((3, 2)))):
+        with threads_worth(X):
+            assert set(all_threads()) == {1}
+    with threads_worth(np.zeros((SMALL_TABLE + 1, 1))):
+        assert all_threads() == before

@@ -3,9 +3,11 @@
 import re
 
 import numpy as np
+import pandas as pd
 import pytest
 import scipy.sparse as sp
 from sklearn.datasets import load_iris
+from sklearn.metrics import adjusted_rand_score
 
 from conclust import Constraints, COPKMeans, PCKMeans, ReCon, RelativeMetric
 from conclust._declare import estimators
@@ -91,3 +93,34 @@ def test_dask_collections_are_refused_with_the_way_out():
     with pytest.raises(TypeError, match=re.escape(text)):
         refuse_dask(Frame())
     refuse_dask(X)
+
+
+def test_dates_are_named_with_the_way_out():
+    frame = pd.DataFrame({"x": [1.0, 2.0], "when": pd.to_datetime(["2020-01-01", "2021-01-01"])})
+    with pytest.raises(TypeError, match="dates or durations in 'when'.*days since"):
+        COPKMeans(2).fit(frame)
+
+
+@pytest.mark.parametrize("name", [name for name in estimators() if estimators()[name]._takes.names])
+def test_a_truth_value_is_no_number_of_clusters(name):
+    estimator = estimators()[name]()
+    clusters = estimator._takes.clusters
+    with pytest.raises(ValueError, match=f"{clusters}=True is a truth value|must be"):
+        estimator.set_params(**{clusters: True}).fit(X)
+
+
+@pytest.mark.filterwarnings("error::RuntimeWarning")
+@pytest.mark.parametrize("name", list(estimators()))
+def test_values_that_overflow_are_one_error(name):
+    with pytest.raises(ValueError, match=r"overflow.*Scale X first"):
+        estimators()[name]().fit(X[:20] * 1e300)
+
+
+@pytest.mark.parametrize("make", [np.asarray, sp.csr_array])
+def test_large_values_that_do_not_overflow(make):
+    for scale, dtype in ((1e140, np.float64), (1e15, np.float32)):
+        rows = make((X * scale).astype(dtype))
+        labels = COPKMeans(3, random_state=0).fit(rows).labels_
+        assert adjusted_rand_score(labels, COPKMeans(3, random_state=0).fit(X).labels_) > 0.9
+    with pytest.raises(ValueError, match="up to 7.9e"):
+        COPKMeans(3).fit(make((X * 1e19).astype(np.float32)))

@@ -6,6 +6,7 @@ import numpy as np
 from sklearn.base import clone
 
 from conclust._sklearn import set_random_states
+from conclust._threads import threads_worth
 
 
 def prepared(estimator: Any, n_clusters: int, seed: int) -> Any:
@@ -28,5 +29,6 @@ def prepared(estimator: Any, n_clusters: int, seed: int) -> Any:
 
 def labels_from(estimator: Any, X: Any, n_clusters: int, seed: int) -> np.ndarray:
     """Labels of a clusterer on X, numbered from 0, (n_samples,) int32."""
-    found = prepared(estimator, n_clusters, seed).fit_predict(X)
+    with threads_worth(X):
+        found = prepared(estimator, n_clusters, seed).fit_predict(X)
     return np.unique(found, return_inverse=True)[1].ravel().astype(np.int32)

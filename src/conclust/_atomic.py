@@ -12,7 +12,13 @@ from typing import IO
 def atomic_write(path: Path, mode: str = "w") -> Iterator[IO]:
     """Open a temporary neighbour of `path` and move it into place when the block succeeds."""
     text = "b" not in mode
-    handle, name = tempfile.mkstemp(dir=path.parent, prefix=f".{path.name[:80]}.", suffix=".part")
+    try:
+        handle, name = tempfile.mkstemp(
+            dir=path.parent, prefix=f".{path.name[:80]}.", suffix=".part"
+        )
+    except OSError as error:
+        error.filename = str(path)  # the file that was asked for, not its hidden neighbour
+        raise
     try:
         with os.fdopen(
             handle, mode, encoding="utf-8" if text else None, newline="" if text else None

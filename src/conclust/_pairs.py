@@ -69,7 +69,8 @@ def connected(pairs: IntArray, n: int) -> tuple[IntArray, int]:
     """
     component = np.empty(n, dtype=np.int64)
     count = short(components, n + len(pairs), LITTLE)
-    return component, int(count(np.ascontiguousarray(pairs), n, component))
+    # A copy, since statements are read-only: kernels would be compiled once more for those.
+    return component, int(count(np.array(pairs, order="C"), n, component))
 
 
 def merge_pairs(pairs: IntArray, weight: FloatArray, n: int) -> tuple[IntArray, FloatArray]:

@@ -16,6 +16,7 @@ TRUSTED_TYPES = (
     "sklearn.compose._column_transformer._RemainderColsList",  # a list of columns, up to 1.6
 )
 TRUSTED_PACKAGES = (
+    "_preparation",
     "constraints",
     "_placement",
     "_lloyd",

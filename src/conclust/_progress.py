@@ -1,6 +1,7 @@
 """The records of a fit: what `history_` holds, what a report draws, what progress shows."""
 
 import contextlib
+import sys
 import time
 from collections.abc import Callable, Iterator, Sequence
 from typing import Any, Generic, TypeVar
@@ -66,7 +67,7 @@ def progress(verbose: int | bool, what: str, total: int) -> Iterator[Callable[..
     Parameters
     ----------
     verbose : int or bool
-        0 draws nothing.
+        0 draws nothing; else a bar on a terminal or in a notebook, or one line at the end.
     what : str
         What is being fitted.
     total : int
@@ -78,6 +79,10 @@ def progress(verbose: int | bool, what: str, total: int) -> Iterator[Callable[..
     from rich.console import Console
     from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeElapsedColumn
 
+    console = Console(stderr=True)
+    if not (console.is_terminal or console.is_jupyter):
+        yield from _plain_progress(what, total)
+        return
     columns = (
         TextColumn("{task.description}"),
         BarColumn(),
@@ -86,7 +91,7 @@ def progress(verbose: int | bool, what: str, total: int) -> Iterator[Callable[..
         rate_column(),
         TextColumn("{task.fields[record]}"),
     )
-    with Progress(*columns, console=Console(stderr=True)) as bar:
+    with Progress(*columns, console=console) as bar:
         task = bar.add_task(what, total=total, record="")
 
         def show(record: Any = None, advance: int = 0) -> None:
@@ -96,6 +101,20 @@ def progress(verbose: int | bool, what: str, total: int) -> Iterator[Callable[..
 
         yield show
         bar.update(task, completed=total)
+
+
+def _plain_progress(what: str, total: int) -> Iterator[Callable[..., None]]:
+    """One line at the end, for logs: a bar would be cut to the width of no terminal."""
+    began, done, last = time.perf_counter(), 0, ""
+
+    def show(record: Any = None, advance: int = 0) -> None:
+        nonlocal done, last
+        done += advance
+        last = last if record is None else f", {_line(record)}"
+
+    yield show
+    seconds = time.perf_counter() - began
+    print(f"{what}: {done}/{total}{last}, {seconds:.1f} s", file=sys.stderr)
 
 
 def rate_column() -> Any:

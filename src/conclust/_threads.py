@@ -1,10 +1,13 @@
 """How many threads to use, and how many BLAS may use beside them."""
 
+import contextlib
 from typing import Any
 
 import joblib
 
 from conclust._sklearn import threadpool_controller
+
+SMALL_TABLE = 1_000_000  # numbers
 
 
 def one_blas_thread() -> Any:
@@ -18,6 +21,17 @@ def one_blas_thread() -> Any:
 def one_thread() -> Any:
     """Hold BLAS and OpenMP at one thread: for many small fits, where threads would only wait."""
     return threadpool_controller().limit(limits=1)
+
+
+def threads_worth(X: Any) -> Any:
+    """Hold BLAS and OpenMP at one thread around fits to a small table; else leave them be.
+
+    scikit-learn's k-means on a few thousand rows waits for its threads longer than it computes: on
+    busy cores a hundred times as long.
+    """
+    n_rows, *n_columns = X.shape if hasattr(X, "shape") else (len(X),)
+    is_small = n_rows * max(n_columns, default=1) <= SMALL_TABLE
+    return one_thread() if is_small else contextlib.nullcontext()
 
 
 def available_threads() -> int:

@@ -36,10 +36,12 @@ def check_inputs(
     X : ndarray or CSR matrix
         float64, or float32 if it came so; finite.
     constraints : Constraints
-        With `n_samples` set to the rows of X; an empty set for None.
+        With `n_samples` set to the rows of X, in their order; an empty set for None.
     """
     refuse_dask(X)
-    X = validate_data(
+    refuse_dates(X)
+    refuse_truth_value(estimator)
+    rows = validate_data(
         estimator,
         with_small_indices(X),
         accept_sparse="csr" if estimator._takes.sparse else False,
@@ -47,10 +49,11 @@ def check_inputs(
         order="C",
         accept_large_sparse=False,
     )
-    check_enough_rows(X.shape[0], n_clusters)
-    constraints = as_constraints(constraints, X.shape[0])
+    refuse_overflow(rows)
+    check_enough_rows(rows.shape[0], n_clusters)
+    constraints = as_constraints(constraints, X)
     warn_of_ignored(estimator, constraints)
-    return X, constraints
+    return rows, constraints
 
 
 def warn_of_ignored(estimator: Any, constraints: Constraints) -> None:
@@ -83,17 +86,17 @@ def check_new_rows(estimator: Any, X: Any, *, dtype: Any) -> Any:
     )
 
 
-def as_constraints(constraints: Any, n_samples: int) -> Constraints:
-    """Return the constraints checked against the number of rows; None means none."""
+def as_constraints(constraints: Any, X: Any) -> Constraints:
+    """The constraints about the rows of X, by name where it names them; None means none."""
     if constraints is None:
-        return Constraints(n_samples=n_samples)
+        return Constraints().on_rows_of(X)
     if not isinstance(constraints, Constraints):
         raise TypeError(
             f"constraints must be a conclust.Constraints or None; got "
             f"{type(constraints).__name__}. Make one with Constraints(must_link=[(0, 1)], "
             "cannot_link=[(0, 2)]), Constraints.from_labels(y) or read_constraints(path)."
         )
-    return constraints.on(n_samples)
+    return constraints.on_rows_of(X)
 
 
 def weights_of_rows(sample_weight: Any, X: Any) -> Any:
@@ -123,6 +126,43 @@ def with_small_indices(X: Any) -> Any:
         return X  # scikit-learn says that this is too large
     indices, indptr = X.indices.astype(np.int32), X.indptr.astype(np.int32)
     return type(X)((X.data, indices, indptr), shape=X.shape)
+
+
+def refuse_dates(X: Any) -> None:
+    """Name the columns of a data frame that hold dates or durations."""
+    dtypes: Any = getattr(X, "dtypes", None)
+    if not hasattr(dtypes, "items"):
+        return
+    dates = [str(name) for name, dtype in dtypes.items() if getattr(dtype, "kind", "") in "mM"]
+    if dates:
+        raise TypeError(
+            f"X holds dates or durations in {', '.join(map(repr, dates[:5]))}; rows are compared "
+            "as numbers. Turn them into numbers that mean something here, such as days since a "
+            "date, or leave them out."
+        )
+
+
+def refuse_truth_value(estimator: Any) -> None:
+    """True counts as the number 1 in Python, but nobody means that."""
+    name = estimator._takes.clusters
+    if isinstance(getattr(estimator, name, None), bool | np.bool_):
+        raise ValueError(
+            f"{name}={getattr(estimator, name)} is a truth value; pass a number of clusters."
+        )
+
+
+def refuse_overflow(X: Any) -> None:
+    """Values whose squared distances, summed over all rows, would be infinite."""
+    values = X.data if sp.issparse(X) else X
+    largest = max(float(values.max(initial=0)), -float(values.min(initial=0)))
+    # Sums over rows are taken in float64, whatever the rows are.
+    n_summed = X.shape[1] * (X.shape[0] if X.dtype == np.float64 else 1)
+    if largest > np.sqrt(float(np.finfo(X.dtype).max) / (4 * n_summed)):
+        raise ValueError(
+            f"X holds values up to {largest:.2g}: distances between rows would overflow when "
+            "squared and added up. Scale X first, for example with StandardScaler, or divide it "
+            "by its largest value."
+        )
 
 
 def refuse_dask(X: Any) -> None:

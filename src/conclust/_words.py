@@ -5,6 +5,7 @@ from typing import Any
 
 N_NAMED = 12  # samples named in one sentence
 N_SAID = 8  # statements written out in one sentence
+N_ACTED_ON = 20  # statements of one conflict that a person can look through
 N_NOTED = 6  # samples of one statement in a note
 
 
@@ -29,6 +30,15 @@ def violation(row: dict[str, Any]) -> str:
     return f"{row['type']} {', '.join(parts)}"
 
 
+def relative_words(count: Any) -> str:
+    """What clusters make of relative statements, in a sentence."""
+    return (
+        f"Of the relative ones {count.shown:,} show (two in one cluster, the third in another), "
+        f"{count.together:,} lie inside one cluster, {count.apart:,} in three, "
+        f"{count.broken:,} are broken."
+    )
+
+
 def claim(kind: str, names: Sequence[str]) -> str:
     """Write a statement as a clause."""
     a, b = names[:2]
@@ -43,6 +53,12 @@ def claim(kind: str, names: Sequence[str]) -> str:
 
 def no_hierarchy(claims: Sequence[str]) -> str:
     """Say that no tree keeps all of these."""
+    if len(claims) > N_ACTED_ON:
+        return (
+            f"No hierarchy keeps all of {len(claims):,} statements that hang together, such as "
+            f"{claims[0]}; without any one of them the others can hold, so none is to blame. A "
+            "repair finds few to drop: `constraints.repaired()`, or `conclust check --repair FILE`."
+        )
     more = f"; and {len(claims) - N_SAID} more" if len(claims) > N_SAID else ""
     return f"No hierarchy keeps all of these: {'; '.join(claims[:N_SAID])}{more}."
 
@@ -87,6 +103,11 @@ def crowd(names: Sequence[str], n_links: int, n_clusters: int) -> str:
         f"{n} samples (or must-linked groups) with {n_links} cannot-links among them need "
         f"more than n_clusters={n_clusters} clusters: {shortened(names, ', ')}."
     )
+
+
+def count_conflicts(n: int, max_listed: int) -> str:
+    """Say how many conflicts are listed, and that there may be more."""
+    return f"{n} conflict{'s' * (n != 1)}{' or more' * (n >= max_listed)}"
 
 
 def shortened(names: Sequence[str], separator: str) -> str:

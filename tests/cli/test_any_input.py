@@ -10,7 +10,7 @@ from tests.cli.conftest import run
 
 cells = st.one_of(
     st.sampled_from(
-        ["", "1", "2.5", "-3", "1e400", "nan", "inf", "NA", "true", "2020-01-01", "a", "b", "x y",
+        ["", "1", "2.5", "-3", "1e400", "nan", "inf", "NA", "true", "2020-01-01", "1.2.2020", "5%", "$1,000", "a", "b", "x y",
          '"', "'", ",", ";", "\t", "=1+1", "é", "\ufeff", "0", "1e3", "007", "1,5", "None"]
     ),
     st.text(max_size=6),
@@ -60,8 +60,17 @@ def check(result):
 @given(
     st.one_of(tables(4), st.binary(max_size=60)),
     statements,
-    st.sampled_from(["table.csv", "table.tsv", "table.npy", "table.npz"]),
-    st.sampled_from([["--id-col", "k"], [], ["--columns", "x,y"], ["--text-col", "y"]]),
+    st.sampled_from(["table.csv", "table.tsv", "table.npy", "table.npz", "table.xlsx", "t.csv.gz"]),
+    st.sampled_from(
+        [
+            ["--id-col", "k"],
+            [],
+            ["--columns", "x,y"],
+            ["--text-col", "y"],
+            ["--raw"],
+            ["--category", "x"],
+        ]
+    ),
     st.sampled_from(["1", "2", "3", "auto"]),
 )
 def test_cluster_and_check(table, links, name, options, k):
@@ -74,11 +83,15 @@ def test_cluster_and_check(table, links, name, options, k):
                   "--no-model", "--method", "pckmeans"))  # fmt: skip
         check(run("cluster", data, *options, "-k", k, "-o", out, "--no-model", "--json"))
         check(run("check", "--constraints", said))
+        check(run("check", "--constraints", said, "--data", data, "--skip-unknown"))
         assert not list(Path(folder).rglob("*.part"))
 
 
 @settings(max_examples=30)
-@given(st.binary(max_size=80), st.sampled_from(["l.json", "l.jsonl", "l.tsv", "l.csv"]))
+@given(
+    st.binary(max_size=80),
+    st.sampled_from(["l.json", "l.jsonl", "l.tsv", "l.csv", "l.csv.gz", "l.xlsx"]),
+)
 def test_check_of_any_bytes(content, name):
     with tempfile.TemporaryDirectory() as folder:
         path = Path(folder, name)

@@ -109,13 +109,6 @@ def test_bom_and_semicolons_are_read(cluster):
     assert "x: decimal commas" in result.stdout
 
 
-def test_statements_with_semicolons_say_so(cluster):
-    links = cluster.folder / "l.csv"
-    links.write_bytes("\ufeffa;b;type\nr00;r01;ml\n".encode())
-    result = cluster(None, "--id-col", "key", "-k", 3, links=links)
-    assert_bad_input(result, "semicolons")
-
-
 def test_a_header_with_two_separators(cluster):
     path = cluster.folder / "two.csv"
     path.write_text("a,b;c\n1,2;3\n4,5;6\n")
@@ -143,10 +136,13 @@ def test_a_column_twice(cluster):
     assert_bad_input(cluster(path, "-k", 2, links=None), "'x' more than once")
 
 
-def test_not_utf8(cluster):
-    path = cluster.folder / "latin.csv"
-    path.write_bytes("key,x\nMüller,1\nb,2\n".encode("latin-1"))
-    assert_bad_input(cluster(path, "--id-col", "key", "-k", 2, links=None), "UTF-8")
+def test_not_text_in_any_usual_encoding(cluster):
+    path = cluster.folder / "odd.csv"
+    path.write_bytes(b"key,x\nM\x81ller,1\nb,2\n")
+    result = cluster(path, "--id-col", "key", "-k", 2, links=None)
+    assert_bad_input(result, "byte 7", "UTF-8", "--encoding")
+    result = cluster(path, "--id-col", "key", "-k", 2, "--encoding", "nonsense", links=None)
+    assert_bad_input(result, "there is no encoding 'nonsense'")
 
 
 def test_binary_files(cluster):
@@ -171,6 +167,33 @@ def test_infinite_values_name_row_and_column(cluster):
     path.write_text("key,x\na,1\nb,inf\nc,2\n")
     result = cluster(path, "--id-col", "key", "-k", 2, links=None)
     assert_bad_input(result, "x is infinite", "'b'")
+
+
+def test_the_way_out_for_ids_is_said_once(cluster):
+    result = cluster(None, "--columns", "x,y", "-k", 3)
+    assert_bad_input(result, "--id-col")
+    assert result.stderr.count("--id-col") == 1
+
+
+def test_hidden_files_are_not_named(cluster):
+    result = run(
+        "check", "--constraints", cluster.links, "--repair", cluster.folder / "no" / "o.csv"
+    )
+    assert_bad_input(result, "o.csv: No such file or directory")
+    assert ".part" not in result.stderr
+
+
+def test_options_that_exclude_each_other(cluster):
+    assert_bad_input(cluster(None, "--raw", "--standardize"), "--raw", "--standardize")
+    assert_bad_input(cluster(None, "--columns", "x,,y"), "'x,,y'", "empty name")
+    result = run("cluster", "-", "--constraints", "-", "-k", 2)
+    assert_bad_input(result, "standard input")
+
+
+def test_other_spreadsheets_say_how_to_save_them(cluster):
+    path = cluster.folder / "old.xls"
+    path.write_bytes(b"x")
+    assert_bad_input(cluster(path, "-k", 2, links=None), "Save it as .xlsx or .csv")
 
 
 def test_more_clusters_than_rows(cluster):

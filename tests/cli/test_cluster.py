@@ -29,7 +29,7 @@ def test_labels_are_those_of_the_estimator(blobs):
     # The command is glue: the same numbers to the same class give the same labels.
     out = blobs.folder / "OUT"
     run("cluster", blobs.data, "--constraints", blobs.links, "--id-col", "key", "-k", 3,
-        "--method", "pckmeans", "--seed", 5, "-o", out)  # fmt: skip
+        "--method", "pckmeans", "--seed", 5, "--raw", "-o", out)  # fmt: skip
     frame = pd.read_csv(blobs.data)
     known = conclust.read_constraints(blobs.links, ids=frame["key"])
     model = conclust.PCKMeans(3, random_state=5).fit(
@@ -173,7 +173,7 @@ def test_columns_that_name_rows_are_not_clustered_by(tmp_path):
     frame.to_csv(tmp_path / "t.csv", index=False)
     result = run("cluster", tmp_path / "t.csv", "-k", 2, "-o", tmp_path / "o")
     assert "name is left out: 12 different values" in result.stdout
-    assert "number counts the rows; if it is an id" in result.stdout
+    assert "number is left out: it counts or names the rows" in result.stdout
     pytest.importorskip("pyarrow")
     frame.set_index("name").to_parquet(tmp_path / "t.parquet")
     result = run("cluster", tmp_path / "t.parquet", "--id-col", "name", "-k", 2,
@@ -220,12 +220,59 @@ def test_a_hard_method_asked_for_says_which_statements_clash(blobs):
                  "--method", "cop-kmeans", "-o", blobs.folder / "o")  # fmt: skip
     assert result.exit_code == 2
     assert "r00 and r05" in result.stderr
+    assert f"conclust check --constraints {links} --repair" in result.stderr
+    assert "constraints." not in result.stderr  # a call of the library is no way out here
     assert not (blobs.folder / "o").exists()
+
+
+def triplets_that_clash(blobs):
+    """Statements by the true classes, each fifth turned round."""
+    known = conclust.sample_constraints(blobs.y, n_relative=120, noise=0.2, random_state=0)
+    rows = [[f"r{i:02d}" for i in row] + ["relative"] for row in known.relative]
+    write(blobs.folder / "triplets.csv", ["a", "b", "c", "type"], rows)
+    return blobs.folder / "triplets.csv"
+
+
+def test_a_tree_asked_for_names_its_options_when_statements_clash(blobs):
+    links = triplets_that_clash(blobs)
+    call = ("cluster", blobs.data, "--constraints", links, "--id-col", "key", "-k", 3, "--method",
+            "recon", "-o", blobs.folder / "o")  # fmt: skip
+    result = run(*call)
+    assert result.exit_code == 2
+    assert "--set on_conflict=repair" in result.stderr
+    assert "on_conflict='repair'" not in result.stderr
+    assert run(*call, "--set", "on_conflict=repair").exit_code == 0
+
+
+def test_auto_goes_on_and_says_so_when_triplets_clash(blobs):
+    links = triplets_that_clash(blobs)
+    result = run("cluster", blobs.data, "--constraints", links, "--id-col", "key", "-k", 3,
+                 "-o", blobs.folder / "o")  # fmt: skip
+    assert result.exit_code == 0, result.output
+    assert "contradict others or the rows and were not obeyed" in result.stdout.replace("\n", " ")
+    assert "show (two in one cluster, the third in another)" in result.stdout
+
+
+def test_a_taxonomy_in_and_a_tree_out(blobs):
+    ids = [f"r{i:02d}" for i in range(30)]
+    branches = [",".join(i for i, c in zip(ids, blobs.y, strict=True) if c == k) for k in range(3)]
+    (blobs.folder / "tax.nwk").write_text(f"(({branches[0]}),({branches[1]}),({branches[2]}));")
+    out = blobs.folder / "o"
+    call = ("cluster", blobs.data, "--id-col", "key", "-k", 3, "-o", out)
+    result = run(*call, "--constraints", blobs.folder / "tax.nwk", "--method", "recon")
+    assert result.exit_code == 0, result.output
+    assert "tree.nwk" in result.stdout
+    labels = [int(row["label"]) for row in read(out / "labels.csv")]
+    assert adjusted_rand_score(blobs.y, labels) == 1.0
+    back = conclust.read_constraints(out / "tree.nwk", ids=ids)
+    assert len(back) == 28
+    run(*call, "--method", "cop-kmeans")
+    assert not (out / "tree.nwk").exists()  # it would not belong to the new labels
 
 
 def test_ids_like_formulas_are_guarded(tmp_path):
     ids = ["=1+1", "+cmd|' /C calc'!A0", "@SUM(A1)", "-5", "\tx", "plain"]
-    write(tmp_path / "t.csv", ["id", "x"], [[name, i] for i, name in enumerate(ids)])
+    write(tmp_path / "t.csv", ["id", "x"], [[name, i * i] for i, name in enumerate(ids)])
     out = tmp_path / "o"
     result = run("cluster", tmp_path / "t.csv", "--id-col", "id", "-k", 2, "-o", out)
     assert result.exit_code == 0, result.output
@@ -285,7 +332,7 @@ def test_conflicts_and_report_are_sought_once(blobs, monkeypatch, method):
     counting("conflicts")
     counting("report")
     result = run("cluster", blobs.data, "--constraints", blobs.links, "--id-col", "key", "-k", 3,
-                 "--method", method, "-o", blobs.folder / "OUT", "--json")  # fmt: skip
+                 "--method", method, "--raw", "-o", blobs.folder / "OUT", "--json")  # fmt: skip
     told = json.loads(result.stdout)
     there, calls["report"] = calls["report"], 0
     assert calls["conflicts"] == 1

@@ -59,7 +59,7 @@ def test_predict_with_other_columns_missing_values_and_new_words(tmp_path):
     result = run("predict", tmp_path / "o" / "model.skops", tmp_path / "new.csv", "--json")
     assert result.exit_code == 0, result.output
     assert len(json.loads(result.stdout)["label"]) == 2
-    assert "unknown categories" in result.stderr
+    assert "colour: 1 rows hold a value the model has not seen ('pink')" in result.stderr
 
 
 def test_predict_bad_input(blobs, model):
@@ -82,7 +82,9 @@ def test_datasets_are_listed_and_written(tmp_path):
     frame = pd.read_csv(out)
     assert frame.shape == (625, 6)
     assert frame.columns[[0, -1]].tolist() == ["id", "class"]
-    assert_bad_input(run("datasets", "nonsense"), "Unknown data set 'nonsense'")
+    assert_bad_input(
+        run("datasets", "nonsense"), "Unknown data set 'nonsense'", "`conclust datasets`"
+    )
     assert_bad_input(run("datasets", "-o", out), "NAME")
 
 

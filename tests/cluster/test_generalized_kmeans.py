@@ -256,3 +256,15 @@ def test_bad_input_is_named():
         GeneralizedKMeans(2, size_weight=-1).fit(X)
     with pytest.raises(TypeError, match="[Ss]parse"):
         GeneralizedKMeans(2).fit(sp.csr_array(X))
+
+
+@pytest.mark.parametrize(
+    ("X", "known"),
+    [
+        (np.ones((10, 2)), Constraints()),
+        (np.random.RandomState(0).randn(10, 2), Constraints([(i, i + 1) for i in range(9)])),
+    ],
+)
+def test_too_few_different_rows_are_not_blamed_on_size_weight(X, known):
+    with pytest.warns(DegenerateClusteringWarning, match="Only 1 of n_clusters=3.*distinct rows"):
+        GeneralizedKMeans(3, random_state=0).fit(X, constraints=known)

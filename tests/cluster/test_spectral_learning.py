@@ -5,18 +5,24 @@ from hypothesis import given
 from hypothesis import strategies as st
 from sklearn.cluster import AgglomerativeClustering, KMeans
 from sklearn.datasets import load_iris, make_blobs, make_moons
+from sklearn.exceptions import ConvergenceWarning
 from sklearn.metrics import adjusted_rand_score
 from sklearn.mixture import GaussianMixture
 
 from conclust import Constraints, SpectralLearning, sample_constraints
 from conclust.cluster._spectral_learning import (
+    DENSE_ROWS,
     all_affinities,
+    collapse,
+    distinct_rows,
     edit,
     leading_vectors,
     neighbor_affinities,
+    neighbors_of_nodes,
     normalize,
     unit_rows,
 )
+from conclust.model_selection._stack import spectral
 from conclust.testing import any_constraints
 from tests.oracles import spectral_learning as oracle
 
@@ -187,3 +193,52 @@ def test_bad_affinities(matrix, text):
 def test_bad_parameters(parameter, value):
     with pytest.raises(ValueError, match=parameter):
         SpectralLearning(**{parameter: value}).fit(X)
+
+
+def repeated_moons():
+    """Two moons whose rows repeat up to thirty times."""
+    X, y = make_moons(150, noise=0.04, random_state=0)
+    times = np.random.RandomState(0).zipf(1.5, size=150).clip(1, 30)
+    return np.repeat(X, times, axis=0), np.repeat(y, times)
+
+
+@pytest.mark.parametrize("make", [np.asarray, sp.csr_array])
+def test_repeated_rows_do_not_fill_the_lists_of_neighbours(make):
+    X, y = repeated_moons()
+    assert len(X) > DENSE_ROWS
+    known = sample_constraints(y, 40, random_state=0)
+    model = SpectralLearning(2, random_state=0).fit(make(X), constraints=known)
+    assert adjusted_rand_score(y, model.labels_) == 1.0
+    assert model.embedding_.shape == (len(X), 2)
+
+
+def test_a_spectral_start_of_repeated_rows():
+    X, y = repeated_moons()
+    known = sample_constraints(y, 40, random_state=0)
+    assert adjusted_rand_score(y, spectral(X, known, 2, 0)) == 1.0
+
+
+def test_equal_rows_said_to_be_apart_stay_two():
+    X = np.repeat([[0.0, 0.0], [0.0, 1.0], [5.0, 0.0], [5.0, 1.0]], 100, axis=0)
+    nodes = collapse(X, np.array([(3, 7), (0, 399)]))
+    assert nodes.content.tolist() == [0, 0, 0, 1, 2, 3]
+    assert nodes.of_row[[0, 3, 7, 8, 100, 399]].tolist() == [0, 1, 2, 0, 3, 5]
+    affinity = neighbors_of_nodes(X, nodes, 2, 1.0).toarray()
+    assert affinity[0, 1] == affinity[1, 2] == 1.0
+    assert (affinity.diagonal() == 0).all()
+    assert affinity[0, 3] == affinity[2, 3] == pytest.approx(np.exp(-1.0))
+    assert (affinity == affinity.T).all()
+
+
+def test_rows_that_are_all_equal():
+    with pytest.warns(ConvergenceWarning):
+        model = SpectralLearning(2, random_state=0).fit(np.ones((300, 2)))
+    assert set(model.labels_) == {0}
+
+
+def test_distinct_rows():
+    X = np.array([[1.0, 0.0], [0.0, 2.0], [1.0, -0.0], [0.0, 2.0], [3.0, 0.0]])
+    for rows in (X, sp.csr_array(X), X.astype(np.float32)):
+        content, first = distinct_rows(rows)
+        assert content.tolist() == [0, 1, 0, 1, 2]
+        assert first.tolist() == [0, 1, 4]

@@ -7,7 +7,9 @@ from conclust import Constraints
 from conclust._kernels import disjoint_set
 from conclust._kernels.paths import shortest_paths
 from conclust._pairs import graph_of
+from conclust.constraints import _conflicts
 from conclust.constraints._conflicts import hitting_set
+from conclust.exceptions import InconsistentConstraintsError
 from conclust.testing import any_constraints, consistent_constraints, contradictory_constraints
 from tests.oracles import constraints as oracle
 
@@ -153,9 +155,37 @@ def test_all_planted_conflicts_among_many_links_are_found():
         np.concatenate([pairs[~same], fresh[:, ::2]]),
         n_samples=n,
     )
-    found = {tuple(c.statements.cannot_link[0]) for c in known.conflicts()}
+    found = {tuple(c.statements.cannot_link[0]) for c in known.conflicts(max_listed=None)}
     assert {tuple(p) for p in fresh[:, ::2]} <= found
     assert known.repaired().conflicts() == []
+
+
+def test_no_more_than_asked_for_are_listed():
+    # 300 contradictions, and 300 cliques too many for two clusters: a hundred of each.
+    triples = np.arange(900).reshape(-1, 3)
+    joined = Constraints(np.concatenate([triples[:, :2], triples[:, 1:]]), triples[:, ::2])
+    cliques = 900 + np.arange(900).reshape(-1, 3)
+    apart = np.concatenate([cliques[:, :2], cliques[:, 1:], cliques[:, ::2]])
+    known = joined + Constraints(cannot_link=apart)
+    assert len(known.conflicts()) == 100
+    kinds = [c.kind for c in known.conflicts(n_clusters=2)]
+    assert (kinds.count("contradiction"), kinds.count("too few clusters")) == (100, 100)
+    assert len(known.conflicts(n_clusters=2, max_listed=7)) == 14
+    assert len(known.conflicts(n_clusters=2, max_listed=None)) == 600
+    assert len(Constraints(cannot_link=apart).conflicts(n_clusters=1)) == 100
+    with pytest.raises(InconsistentConstraintsError, match="299 more such conflicts") as error:
+        known.closure()
+    assert len(error.value.conflicts) == 100
+
+
+def test_a_search_in_very_many_links_stops(monkeypatch):
+    # Check that the links looked at are counted: all of 2 000 random ones are, once or twice.
+    rng = np.random.RandomState(0)
+    pairs = rng.randint(50, size=(2_000, 2))
+    known = Constraints(cannot_link=pairs[pairs[:, 0] != pairs[:, 1]])
+    everything = known.conflicts(n_clusters=4, max_listed=None)
+    monkeypatch.setattr(_conflicts, "MAX_SCANNED", 2 * len(known))
+    assert 0 < len(known.conflicts(n_clusters=4, max_listed=None)) <= 3 < len(everything)
 
 
 def test_all_planted_cliques_among_many_links_are_found():
@@ -166,7 +196,8 @@ def test_all_planted_cliques_among_many_links_are_found():
     i, j = np.triu_indices(k + 1, k=1)
     planted = np.column_stack([cliques[:, i].ravel(), cliques[:, j].ravel()])
     known = Constraints(cannot_link=np.concatenate([pairs, planted]), n_samples=n)
-    found = {tuple(np.unique(c.statements.cannot_link)) for c in known.conflicts(n_clusters=k)}
+    listed = known.conflicts(n_clusters=k, max_listed=None)
+    found = {tuple(np.unique(c.statements.cannot_link)) for c in listed}
     assert found == {tuple(c) for c in cliques}
 
 

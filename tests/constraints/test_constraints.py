@@ -79,8 +79,11 @@ def test_the_users_array_is_not_shared():
         ({"must_link": 7}, "must be an array or a list of rows.*got 7"),
         ({"must_link": "ab"}, "got 'ab'"),
         ({"must_link": [(True, False)]}, "holds bool values"),
-        ({"must_link": np.array([[0, 2**63]], dtype=np.uint64)}, "fit in 64 bits"),
-        ({"relative": [(0, 1, 1)]}, r"c must differ from a and b; found row 0: \(0, 1, 1\)"),
+        ({"must_link": np.array([[0, 2**63]], dtype=np.uint64)}, r"no table has so many.*row 0: \(0, 9223372036854775808\)"),
+        ({"must_link": [(0, 2**63)]}, "no table has so many.*ids="),
+        ({"must_link": [(0, 2**70)]}, "no table has so many.*ids="),
+        ({"relative": [(0, 1, 1)]}, r"must be different samples; found row 0: \(0, 1, 1\)"),
+        ({"relative": [(0, 1, 2), (3, 3, 1)]}, r"different samples; found row 1: \(3, 3, 1\)"),
         ({"relative": [(0, 1)]}, r"relative has shape \(1, 2\)"),
         ({"must_link": [(0, 1)], "must_link_weight": [1, 2]}, r"must_link_weight has shape \(2,\), but there are 1 rows"),
         ({"must_link": [(0, 1)], "must_link_weight": [-1]}, "must_link_weight must be positive.*row 0: -1"),
@@ -113,8 +116,23 @@ def test_input_of_many_makes():
     assert not Constraints()
 
 
-def test_a_relative_row_with_a_equal_b_says_nothing():
-    assert len(Constraints(relative=[(1, 1, 2)])) == 0
+def test_pairs_have_no_direction():
+    assert Constraints([(0, 1)], [(2, 3)], [(4, 5, 6)]) == Constraints(
+        [(1, 0)], [(3, 2)], [(5, 4, 6)]
+    )
+    assert Constraints(relative=[(4, 5, 6)]) != Constraints(relative=[(4, 6, 5)])
+    assert Constraints([(0, 1)]) != Constraints([(0, 1)], must_link_weight=[2])
+    groups = [Constraints.from_groups(apart=column) for column in ([1, 1, 1, 2], [2, 2, 2, 1])]
+    assert groups[0] == groups[1]
+    assert groups[0] != Constraints.from_groups(apart=[1, 1, 2, 1])
+
+
+@pytest.mark.parametrize("name", ["must_link", "cannot_link", "relative", "weight", "kinds"])
+def test_what_is_handed_out_cannot_be_changed(name):
+    known = Constraints([(0, 1)], [(0, 2)], [(0, 1, 3)])
+    for array in (getattr(known, name), getattr(known, f"{name}_weight", known.weight)):
+        with pytest.raises(ValueError, match="read-only"):
+            array[0] = array[-1]
 
 
 def test_union_checks_what_it_joins():
@@ -276,6 +294,15 @@ def test_report_counts_and_lists():
     assert report.as_dict()["by_kind"]["relative"] == {"given": 1, "kept": 1}
     assert "must-link" in report._repr_html_()
     assert repr(Constraints().report([])) == "ConstraintReport(no statements)"
+
+
+def test_report_says_what_clusters_make_of_relative_statements():
+    known = Constraints(relative=[(0, 1, 2), (0, 1, 3), (0, 2, 4), (0, 4, 1), (2, 3, 0)])
+    report = known.report([0, 0, 1, 0, 2])
+    assert report.relative == (1, 1, 1, 2)  # shown, together, apart, broken
+    assert report.as_dict()["relative"] == {"shown": 1, "together": 1, "apart": 1, "broken": 2}
+    assert repr(report).endswith("3 of 5 relative, 1 of these shown)")
+    assert "relative" not in Constraints([(0, 1)]).report([0, 0]).as_dict()
 
 
 def test_report_shows_the_broken_pairs_of_a_group():

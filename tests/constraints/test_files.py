@@ -1,6 +1,8 @@
+import gzip
 import json
 import os
 import re
+import sys
 
 import numpy as np
 import pandas as pd
@@ -8,8 +10,13 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from conclust import Constraints, read_constraints
-from conclust.exceptions import InvalidConstraintsError
+from conclust import Constraints, _files, read_constraints
+from conclust.constraints import summarize_file
+from conclust.exceptions import (
+    ConstraintsIgnoredWarning,
+    InvalidConstraintsError,
+    MissingExtraError,
+)
 from conclust.testing import consistent_constraints
 
 SUFFIXES = [".csv", ".tsv", ".json", ".jsonl"]
@@ -83,7 +90,6 @@ def test_aliases_case_spaces_and_bom(tmp_path):
     [
         ("", "links.csv is empty"),
         ("a,b\n0,1\n", "links.csv has no column 'type'.*Found: a, b"),
-        ("a;b;type\n0;1;ml\n", "save it with commas"),
         ("a,b,type,a\n", "has the column 'a' more than once"),
         ("a,b,type\n0,1,ml\n0,2,maybe\n", "line 3: type 'maybe' is none of must-link"),
         ("a,b,type\n0,1\n", "line 2: type \\(none\\)"),
@@ -96,14 +102,14 @@ def test_aliases_case_spaces_and_bom(tmp_path):
         ("a,b,c,type\n0,1,2,ml\n", "line 2: a must-link has no third sample c"),
         ("a,b,c,type\n0,1,,relative\n", "line 2: c is missing"),
         ("a,b,c,type\n0,1,1,relative\n", "line 2: c is the same sample as a or b"),
+        ("a,b,c,type\n0,0,1,relative\n", "line 2: a and b are the same sample \\('0'\\)"),
         ("a,b,type,weight\n0,1,ml,-2\n", "line 2: weight '-2' is not a positive number"),
         ("a,b,type,weight\n0,1,ml,inf\n", "line 2: weight 'inf' is not a positive number"),
         ("a,b,type,weight\n0,1,ml,heavy\n", "line 2: weight 'heavy'"),
-        (b"a,b,type\n0,1,ml\n\xe9,1,ml\n", "line 3 is not UTF-8 \\(byte 0xe9 at column 1\\)"),
-        ("a,b,type\n0,1,ml\n".encode("utf-16"), "line 1 is not UTF-8"),
+        (b"a,b,type\n0,1,ml\n\x81,1,ml\n", "is not CP1252 text \\(byte 16\\); save it .* UTF-8"),
         ('a,b,type\n"0,1,ml\n', "links.csv line 2: unexpected end of data"),
         ("a,b,type\n" + "0,x,ml\n" * 8, "line 6: .*; and 3 more"),
-        ("a,b,type\n" + "9" * (1 << 21), "line 2 is longer than 1,048,576 bytes"),
+        ("a,b,type\n" + "9" * (1 << 21), "line 2 is longer than 1,048,576 characters"),
     ],
 )  # fmt: skip
 def test_bad_csv_names_the_line(tmp_path, text, message):
@@ -116,6 +122,10 @@ def test_bad_csv_names_the_line(tmp_path, text, message):
     [
         ("{", "links.json is not JSON: .*line 1, column 2"),
         ("[]", 'not an object with "version": 1'),
+        ("[[0, 1], [2, 3, 4]]", "may be links or a hierarchy"),
+        ('{"must-link": [[0, 1]]}', 'not an object with "version": 1'),
+        ('{"cats": [0, 1], "dogs": [1, 2]}', "links.json: .*stand at several: 1"),
+        ('{"cats": [0, 1], "dogs": []}', "links.json: .*empty branch"),
         ('{"version": 2}', 'not an object with "version": 1'),
         ('{"version": 1, "must_link": 3}', "must_link must be a list of rows"),
         ('{"version": 1, "must_link": [[0, 1, 2]]}', r"must_link\[0\] must be a list of 2 samples"),
@@ -169,9 +179,9 @@ def test_numbers_are_the_same_id_however_written(tmp_path):
 
 def test_unknown_suffix_and_missing_file(tmp_path):
     with pytest.raises(
-        InvalidConstraintsError, match=re.escape("the suffix '.xlsx' is none of them")
+        InvalidConstraintsError, match=re.escape("the suffix '.docx' is none of them")
     ):
-        read_constraints(tmp_path / "a.xlsx")
+        read_constraints(tmp_path / "a.docx")
     with pytest.raises(FileNotFoundError):
         read_constraints(tmp_path / "nothing.csv")
 
@@ -246,3 +256,140 @@ def test_groups_beside_provenance(tmp_path):
     assert known.to_frame()["who"].tolist()[0] == "ann"
     known.write(tmp_path / "again.json")
     assert read_constraints(tmp_path / "again.json") == known
+
+
+TAXONOMY = {"cats": ["ann", "bob"], "dogs": {"big": ["cid", "dan"], "small": ["eve"]}}
+NAMES = ["ann", "bob", "cid", "dan", "eve", "fay"]
+
+
+@pytest.mark.parametrize(
+    ("text", "name"),
+    [
+        (json.dumps(TAXONOMY), "tree.json"),
+        (json.dumps({"hierarchy": [["ann", "bob"], [["cid", "dan"], "eve"]]}), "tree.json"),
+        ("((ann,bob)cats,((cid,dan)big:2,eve:1.5)dogs);", "tree.nwk"),
+        ("((ann,'bob'),\n((cid,dan),eve)) ;\n", "tree.newick"),
+    ],
+)
+def test_a_taxonomy_is_read_as_relative_statements(tmp_path, text, name):
+    path = written(tmp_path, text, name)
+    known = read_constraints(path, ids=NAMES)
+    expected = Constraints.from_hierarchy([[0, 1], [[2, 3], 4]])
+    assert {*map(tuple, known.relative)} == {*map(tuple, expected.relative)}
+    assert known.n_samples == 6
+    found = summarize_file(path)
+    assert (sorted(found.names), found.n_statements) == (NAMES[:5], len(expected))
+
+
+@pytest.mark.parametrize(
+    ("text", "message"),
+    [
+        ("((ann,bob),(cid,dan)", "tree.nwk: Newick text ends with 1 open brackets"),
+        ("ann,bob", r"tree.nwk: Newick text starts with"),
+        ("((ann,bob),(cid,gus));", "tree.nwk, statement 2 .*: b 'gus' is not among the 6 ids"),
+        ("((ann,bob),(cid,ann));", "tree.nwk: .*stand at several: ann"),
+    ],
+)
+def test_bad_newick_files(tmp_path, text, message):
+    with pytest.raises(InvalidConstraintsError, match=message):
+        read_constraints(written(tmp_path, text, "tree.nwk"), ids=NAMES)
+
+
+def spreadsheet(path, rows):
+    book = pytest.importorskip("openpyxl").Workbook()
+    for row in rows:
+        book.active.append(row)
+    book.save(path)
+
+
+@pytest.mark.parametrize(
+    ("content", "name"),
+    [
+        ("a;b;type\nann;bob;ml\n", "l.csv"),
+        ("\ufeffA;B;Type\r\nann;bob;True\r\n", "l.csv"),
+        ("A\tB\tTYPE\nann\tbob\tsame\n", "l.csv"),
+        ("a,b,type\nann,bob,ml\n", "l.tsv"),
+        ("a,b,type\nann,bob,ml\n".encode("utf-16"), "l.csv"),
+        ("a\tb\ttype\nann\tbob\tml\n".encode("utf-16-le"), "l.txt"),
+        (gzip.compress(b"a,b,type\nann,bob,ml\n"), "l.csv.gz"),
+        ("a,b,type,note\nann,bob,ml,größer\n".encode("cp1252"), "l.csv"),
+        (gzip.compress(b'{"version": 1, "must_link": [["ann", "bob"]]}'), "l.json.gz"),
+    ],
+)
+def test_what_spreadsheets_and_pipes_write_is_read(tmp_path, content, name):
+    # Check separators, capitals, marks, encodings and packed files.
+    known = read_constraints(written(tmp_path, content, name), ids=["bob", "ann"])
+    assert known.must_link.tolist() == [[1, 0]]
+
+
+def test_a_workbook_is_read(tmp_path):
+    rows = [["A", "b", "Type", "weight"], ["ann", 7, "cannot-link", 2], [None] * 4, [7, "bob", 1]]
+    spreadsheet(tmp_path / "l.xlsx", rows)
+    known = read_constraints(tmp_path / "l.xlsx", ids=["ann", "bob", "7"])
+    assert known.cannot_link.tolist() == [[0, 2]]
+    assert known.cannot_link_weight.tolist() == [2]
+    assert known.must_link.tolist() == [[2, 1]]
+    with pytest.raises(InvalidConstraintsError, match="row 2: b '7' is not among the 2 ids"):
+        read_constraints(tmp_path / "l.xlsx", ids=["ann", "bob"])
+    (tmp_path / "bad.xlsx").write_bytes(b"a,b,type")
+    with pytest.raises(InvalidConstraintsError, match="bad.xlsx is not an Excel workbook"):
+        read_constraints(tmp_path / "bad.xlsx")
+
+
+def test_without_openpyxl_the_message_names_the_extra(tmp_path, monkeypatch):
+    monkeypatch.setitem(sys.modules, "openpyxl", None)
+    with pytest.raises(MissingExtraError, match=r"conclust\[excel\].*save the sheet as CSV"):
+        read_constraints(written(tmp_path, "", "l.xlsx"))
+
+
+def test_a_packed_file_that_is_broken_or_too_large(tmp_path, monkeypatch):
+    packed = gzip.compress(b"a,b,type\n0,1,ml\n" * 1000)
+    with pytest.raises(InvalidConstraintsError, match="not a whole gzip file"):
+        read_constraints(written(tmp_path, packed[:-9], "l.csv.gz"))
+    monkeypatch.setattr(_files, "MAX_UNPACKED", 1000)
+    with pytest.raises(InvalidConstraintsError, match="holds more than 1,000 bytes"):
+        read_constraints(written(tmp_path, packed, "l.csv.gz"))
+
+
+@pytest.mark.parametrize(
+    ("said", "ids", "meant"),
+    [("1", ["00001", "00002"], "00001"), ("ann ", ["Ann", "bob"], "Ann"), ("bop", ["xxx", "bob"], None),
+     ("customer-118", ["customer-117", "x"], "customer-117"), ("7.0", ["7", "8"], "7")],
+)  # fmt: skip
+def test_an_unknown_id_names_one_that_resembles_it(tmp_path, said, ids, meant):
+    path = written(tmp_path, f"a,b,type\n{said},{ids[1]},ml\n")
+    hint = re.escape(f" (did you mean {meant!r}?)") if meant else r"\."
+    with pytest.raises(InvalidConstraintsError, match=rf"is not among the 2 ids{hint}"):
+        read_constraints(path, ids=ids)
+
+
+def test_ways_to_write_a_letter_are_equal(tmp_path):
+    # Check é as one character and as e with an accent, unless the table tells the two apart.
+    composed, decomposed = "Ren\u00e9", "Rene\u0301"
+    path = written(tmp_path, f"a,b,type\n{decomposed},bob,ml\n")
+    assert read_constraints(path, ids=["bob", composed]).must_link.tolist() == [[1, 0]]
+    assert read_constraints(path, ids=["bob", composed, decomposed]).must_link.tolist() == [[2, 0]]
+
+
+def test_statements_about_unknown_ids_can_be_left_out(tmp_path):
+    path = written(tmp_path, "a,b,type\nann,zed,ml\nann,bob,cl\nyak,zed,cl\n")
+    with pytest.warns(ConstraintsIgnoredWarning, match="links.csv: 2 statements name an id"):
+        known = read_constraints(path, ids=["ann", "bob"], skip_unknown=True)
+    assert known.cannot_link.tolist() == [[0, 1]]
+    assert len(known) == 1
+    path = written(
+        tmp_path, '{"version": 1, "apart": [["ann", "bob", "zed"], ["ann", "yak"]]}', "l.json"
+    )
+    with pytest.warns(ConstraintsIgnoredWarning, match="2 groups lack members"):
+        known = read_constraints(path, ids=["ann", "bob"], skip_unknown=True)
+    assert [group.tolist() for group in known.apart] == [[0, 1]]
+    path = written(tmp_path, "a,b,type\n,bob,ml\n")
+    with pytest.raises(InvalidConstraintsError, match="a is missing"):
+        read_constraints(path, ids=["ann", "bob"], skip_unknown=True)
+
+
+def test_the_way_out_is_said_once(tmp_path):
+    path = written(tmp_path, "a,b,type\n" + "x,y,ml\n" * 4)
+    with pytest.raises(InvalidConstraintsError) as caught:
+        read_constraints(path)
+    assert str(caught.value).count("pass `ids=`") == 1

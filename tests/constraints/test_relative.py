@@ -7,7 +7,7 @@ from hypothesis import strategies as st
 from conclust import Constraints, sample_constraints
 from conclust._kernels import build as kernel
 from conclust._kernels.triplet_cuts import keep_by_cuts
-from conclust.constraints._relative import one_tree, satisfied_by_tree
+from conclust.constraints._relative import looks, one_tree, satisfied_by_tree
 from conclust.exceptions import InconsistentConstraintsError, InvalidConstraintsError
 from tests.oracles import hierarchy as oracle
 
@@ -94,6 +94,15 @@ def test_repair_is_near_the_heaviest(rows, data):
     assert kept >= heaviest  # greedy starts with the heaviest statement
 
 
+def test_implies_by_name():
+    known = Constraints.from_hierarchy([["a", "b"], ["c", "d"]], ids=["d", "c", "b", "a"])
+    assert known.implies("a", "b", "d")
+    assert not known.implies("a", "c", "d")
+    assert known.implies(3, 2, 0)  # positions, too
+    with pytest.raises(InvalidConstraintsError, match="'e' is not among the 4 ids"):
+        known.implies("a", "b", "e")
+
+
 @settings(max_examples=60)
 @given(triplets(max_size=5), st.permutations(range(N)))
 def test_implies_against_all_trees(rows, order):
@@ -113,7 +122,7 @@ def test_inference_of_the_paper():
     assert known.implies(1, 0, 3)
     assert not known.implies(0, 3, 1)
     assert not known.implies(0, 1, 7)
-    with pytest.raises(InvalidConstraintsError, match="c must differ"):
+    with pytest.raises(InvalidConstraintsError, match="different samples"):
         known.implies(0, 1, 1)
 
 
@@ -132,8 +141,8 @@ def test_at_most_so_many_conflicts_are_listed():
     start = 3 * np.arange(120)[:, None]
     known = Constraints(relative=np.concatenate([start + [0, 1, 2], start + [0, 2, 1]]))
     assert len(known.conflicts()) == 100
-    assert len(known.conflicts(max_relative=3)) == 3
-    assert len(known.conflicts(max_relative=None)) == 120
+    assert len(known.conflicts(max_listed=3)) == 3
+    assert len(known.conflicts(max_listed=None)) == 120
 
 
 def test_must_links_carry_a_conflict():
@@ -202,8 +211,40 @@ def test_cuts_keep_a_consistent_subset(compiled, rows):
     rows = np.array(rows, dtype=np.int64).reshape(-1, 3)
     kept = np.zeros(len(rows), dtype=bool)
     keep = keep_by_cuts if compiled else keep_by_cuts.py_func
-    keep(rows, np.ones(len(rows)), 6, kept)
+    keep(rows, np.ones(len(rows)), 6, 2, kept)
     assert oracle.one_tree_exists(rows[kept].tolist(), range(6))
+
+
+def test_a_repair_does_not_depend_on_the_order_of_rows_or_statements():
+    rng = np.random.RandomState(0)
+    y = np.arange(60) % 3
+    known = sample_constraints(y, n_relative=400, noise=0.15, random_state=0)
+    found = []
+    for _ in range(4):
+        new, order = rng.permutation(60), rng.permutation(len(known))
+        dropped = Constraints(relative=new[known.relative[order]]).repaired().dropped
+        old = np.argsort(new)[dropped.relative]
+        found.append({(*sorted(row[:2]), row[2]) for row in old.tolist()})
+    assert all(one == found[0] for one in found)
+
+
+def test_samples_look_alike_where_they_have_the_same_part():
+    look = looks(np.array([(0, 1, 2), (3, 4, 5)]), np.ones(2), 6)
+    assert look[0] == look[1] == look[3] == look[4]
+    assert look[2] == look[5] != look[0]
+    heavier = looks(np.array([(0, 1, 2), (3, 4, 5)]), np.array([1.0, 2.0]), 6)
+    assert heavier[0] == heavier[1] != heavier[3] == heavier[4]
+
+
+def test_a_conflict_of_very_many_statements_points_to_the_repair():
+    # A ring: each of n samples is closer to the next one than to a common far one, but the last
+    # statement says the opposite.
+    ring = [(i, i + 1, 99) for i in range(40)] + [(0, 99, 40)]
+    (conflict,) = Constraints(relative=ring).conflicts()
+    assert len(conflict.statements) == 41
+    assert "No hierarchy keeps all of 41 statements" in str(conflict)
+    assert "repaired()" in str(conflict)
+    assert len(str(conflict)) < 400
 
 
 def test_wrong_triplets_are_outvoted():

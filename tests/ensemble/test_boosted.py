@@ -9,6 +9,7 @@ from sklearn.metrics import adjusted_rand_score
 from conclust import BoostedConstrainedKMeans, Constraints, sample_constraints
 from conclust.ensemble import CoAssociation, _judges
 from conclust.ensemble._boosted import displacement, importance, ranks_of, reweigh, weighted_error
+from conclust.exceptions import ConstraintsIgnoredWarning
 
 X, y = load_iris(return_X_y=True)
 KNOWN = sample_constraints(y, 200, random_state=0)
@@ -206,3 +207,14 @@ def test_doubt_is_asked_for_not_looked_at(monkeypatch):
     assert doubt.shape == (len(KNOWN),)
     assert model.suspects(3)["doubt"].iloc[0] == doubt.max()
     assert len(calls) == _judges.N_JUDGES
+
+
+@pytest.mark.filterwarnings("error::RuntimeWarning")
+def test_only_statements_that_are_ignored():
+    known = Constraints(relative=[(0, 1, 2), (3, 4, 5)])
+    X = np.random.RandomState(0).randn(20, 2)
+    with pytest.warns(ConstraintsIgnoredWarning):
+        model = BoostedConstrainedKMeans(2, n_estimators=2, random_state=0).fit(
+            X, constraints=known
+        )
+    assert model.constraint_weights_.tolist() == [0.0, 0.0]

@@ -9,7 +9,7 @@ from sklearn.metrics import adjusted_rand_score
 from conclust import Constraints, ReCon, sample_constraints
 from conclust._kernels import cut as kernel
 from conclust._kernels._short import plain
-from conclust.hierarchy._cut import Statements, auto_size, gains
+from conclust.hierarchy._cut import Statements, auto_size, gains, levels
 from tests.oracles import constraints as pair_oracle
 from tests.oracles import hierarchy as oracle
 from tests.oracles.hierarchy import random_tree_triplets
@@ -49,9 +49,16 @@ def test_the_best_splits_by_trying_all(seed, n, k):
         split = np.zeros(n - 1, bool)
         size = np.ones(2 * n - 1, np.int64)
         kernel.cluster_sizes(children, size)
-        assert best_splits(children, size, gain, np.zeros(n - 1, bool), k, 1, split)
+        assert best_splits(children, size, gain, np.zeros(n - 1, bool), k, 1, False, split) == k
         found = (round(gain[split].sum(), 6), int(np.flatnonzero(split).sum()))
         assert found == oracle.best_cut_value(children, gain, k)
+        # At most k: the fewest that are worth as much as any.
+        split[:] = False
+        fewest = best_splits(children, size, gain, np.zeros(n - 1, bool), k, 1, True, split)
+        worth = [oracle.best_cut_value(children, gain, j)[0] for j in range(1, k + 1)]
+        assert fewest == split.sum() + 1
+        assert worth[fewest - 1] == pytest.approx(max(worth))
+        assert all(w < max(worth) for w in worth[: fewest - 1])
 
 
 @pytest.mark.parametrize("cut_by", ["constraints", "order"])
@@ -192,3 +199,113 @@ def test_branches_move_the_same_without_compilation():
         move_branches(children, 3, 5, links, np.ones(60), *lists[0], rows, *lists[1], far, labels)
         found.append(labels)
     np.testing.assert_array_equal(*found)
+
+
+def taxonomy(rng, depth, branches=(2, 4)):
+    """A random tree, all leaves equally deep, as nested lists; and each leaf's branch by depth."""
+    codes = np.zeros((1, 0), dtype=np.int64)
+    for _ in range(depth):
+        n_below = rng.randint(branches[0], branches[1] + 1, size=len(codes))
+        above = np.repeat(codes, n_below, axis=0)
+        codes = np.column_stack([above, np.arange(len(above))])
+    samples = rng.permutation(len(codes))
+
+    def branch(rows):
+        if codes[rows[0]].size == depth and len(rows) == 1:
+            return int(samples[rows[0]])
+        for level in range(depth):
+            parts = [rows[codes[rows, level] == c] for c in np.unique(codes[rows, level])]
+            if len(parts) > 1:
+                return [branch(part) for part in parts]
+        raise AssertionError
+
+    of_sample = np.empty_like(codes)
+    of_sample[samples] = codes
+    return branch(np.arange(len(codes))), of_sample
+
+
+@settings(max_examples=25)
+@given(seed=st.integers(0, 10**6), depth=st.integers(2, 4))
+def test_a_cut_finds_the_branches_of_a_taxonomy_at_every_depth(seed, depth):
+    # Rows that have nothing to do with it: what is found comes from the statements.
+    rng = np.random.RandomState(seed)
+    tree, branch = taxonomy(rng, depth)
+    known = Constraints.from_hierarchy(tree)
+    model = ReCon(n_clusters=None).fit(rng.normal(size=(len(branch), 2)), constraints=known)
+    for level in range(depth - 1):
+        k = len(np.unique(branch[:, level]))
+        assert adjusted_rand_score(model.cut(k), branch[:, level]) == 1
+
+
+def kingdoms(n_families, n_species, seed=0):
+    """Rows of families in kingdoms, well apart, and the kingdom and family of each."""
+    rng = np.random.RandomState(seed)
+    kingdom = np.repeat(np.arange(len(n_families)), n_families)
+    centers = 30 * rng.normal(size=(len(n_families), 6))[kingdom]
+    centers += 8 * rng.normal(size=centers.shape)
+    family = np.repeat(np.arange(len(centers)), n_species)
+    return rng.normal(size=(len(family), 6)) + centers[family], kingdom[family], family
+
+
+def some_species(kingdom, family, n_known, named=None):
+    """The taxonomy of the first species of each family, of the kingdoms named."""
+    tree = {}
+    for f in np.unique(family):
+        rows = np.flatnonzero(family == f)
+        if named is None or kingdom[rows[0]] in named:
+            tree.setdefault(str(kingdom[rows[0]]), {})[str(f)] = rows[:n_known].tolist()
+    return tree
+
+
+@pytest.mark.parametrize("n_families", [(4, 4, 4), (2, 3, 6)])
+@pytest.mark.parametrize("n_known", [2, 5, 12])
+def test_kingdoms_and_families_are_found_however_many_species_are_known(n_families, n_known):
+    X, kingdom, family = kingdoms(n_families, 12)
+    known = Constraints.from_hierarchy(some_species(kingdom, family, n_known))
+    model = ReCon(n_clusters=3).fit(X, constraints=known)
+    assert adjusted_rand_score(model.labels_, kingdom) == 1
+    assert adjusted_rand_score(model.cut(sum(n_families)), family) == 1
+
+
+def test_a_kingdom_that_nobody_speaks_of_is_found_beside_those_they_do():
+    X, kingdom, family = kingdoms((4, 4, 4, 4), 12)
+    known = Constraints.from_hierarchy(some_species(kingdom, family, 8, named=(0, 2)))
+    model = ReCon(n_clusters=4).fit(X, constraints=known)
+    assert adjusted_rand_score(model.labels_, kingdom) == 1
+
+
+@settings(max_examples=20)
+@given(seed=st.integers(0, 10**6), depth=st.integers(1, 3))
+def test_the_level_of_a_statement_is_that_of_its_branches(seed, depth):
+    tree, branch = taxonomy(np.random.RandomState(seed), depth)
+    triplets = Constraints.from_hierarchy(tree).relative
+    a, c = branch[triplets[:, 0]], branch[triplets[:, 2]]
+    expected = (a == c).sum(axis=1)
+    np.testing.assert_array_equal(levels(triplets, 99).of_statement, expected)
+    np.testing.assert_array_equal(levels(triplets, 3).of_statement, np.minimum(expected, 1))
+    n_levels = int(expected.max(initial=0)) + 1
+    n_branches = [len(np.unique(branch[:, level])) for level in range(n_levels)]
+    if len(triplets):
+        np.testing.assert_array_equal(levels(triplets, 99).n_branches, n_branches)
+
+
+@pytest.mark.parametrize("compiled", [True, False])
+def test_branches_large_enough_to_be_clusters(compiled):
+    branches = kernel.branches if compiled else plain(kernel.branches)
+    # [[[0, 1], [2, 3]], [4, [5, 6]]]: the root is 7, then 8 and 9 below it, 10 and 11, 12.
+    parent = np.array([10, 10, 11, 11, 9, 12, 12, -1, 7, 7, 8, 8, 9])
+    for smallest, expected in ((1, [2, 4, 7]), (2, [2, 3, 3]), (3, [2, 2, 2]), (4, [1, 1, 1])):
+        count = np.empty(3, np.int64)
+        branches(parent, smallest, count)
+        assert count.tolist() == expected
+
+
+def test_levels_are_the_same_without_compilation():
+    rows = Constraints.from_hierarchy([[[0, 1], [2, 3]], [4, [5, 6]]]).relative
+    parent = np.array([10, 10, 11, 11, 9, 12, 12, -1, 7, 7, 8, 8, 9])
+    found = [np.empty(len(rows), np.int64) for _ in range(2)]
+    kernel.levels(parent, rows, found[0])
+    plain(kernel.levels)(parent, rows, found[1])
+    np.testing.assert_array_equal(*found)
+    expected = [int({*row} <= {0, 1, 2, 3} or {*row} <= {4, 5, 6}) for row in rows.tolist()]
+    np.testing.assert_array_equal(found[0], expected)

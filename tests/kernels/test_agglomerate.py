@@ -13,6 +13,7 @@ from tests.oracles import hierarchy as oracle
 
 LINKAGES = ["centroid", "ward", "average", "complete", "single"]
 NONE = np.empty((0, 2), dtype=np.int64)
+BUDGET = 20  # distances that the kernel looks at before it comes back: here, several times a merge
 
 
 def merged(agglomerate, X, linkage, triplets, *, by_centers, apart=None, forced=NONE, n_more=3):
@@ -39,6 +40,7 @@ def merged(agglomerate, X, linkage, triplets, *, by_centers, apart=None, forced=
     heights, broken = np.empty(n - 1), np.zeros(n - 1)
     stop = len(forced)
     while True:
+        clusters.tally[kernel.N_LEFT] = BUDGET
         agglomerate(
             points,
             square,
@@ -56,6 +58,8 @@ def merged(agglomerate, X, linkage, triplets, *, by_centers, apart=None, forced=
         done, wanted = clusters.tally[kernel.N_DONE], clusters.tally[kernel.N_WANTED]
         if wanted:
             clusters, tree = kernel.with_room(clusters, tree, int(wanted))
+            continue
+        if done < stop and clusters.tally[kernel.N_LEFT] <= 0:
             continue
         assert done == stop, "nothing may merge"
         if stop == len(forced):
@@ -138,3 +142,17 @@ def test_compiled_they_are_the_same(linkage, by_centers, share, priced):
             priced=priced,
             n_forced=seed % 3,
         )
+
+
+def test_the_kernel_comes_back_before_the_first_merge():
+    # Ctrl-C is heard between calls, and the first merge takes a look at all pairs.
+    X = np.random.RandomState(0).normal(size=(40, 2))
+    clusters = kernel.new_clusters(np.full(40, -1))
+    clusters.lowest[:-1] = -1.0
+    clusters.tally[kernel.N_LEFT] = 50
+    children, heights, broken = np.empty((39, 2), np.int64), np.empty(39), np.zeros(39)
+    points = np.ascontiguousarray(X.T)
+    for run in (kernel.agglomerate, plain(kernel.agglomerate)):
+        run(points, None, 0, NONE, clusters, None, NONE[:, 0], None, children, heights, broken, 39)
+        assert clusters.tally[kernel.N_DONE] == 0
+        assert clusters.tally[kernel.N_LEFT] <= 0

@@ -20,12 +20,13 @@ from conclust.model_selection._stack import (
     Judged,
     average,
     believe,
-    held_out_log_likelihood,
     judge,
+    log_likelihood,
     matching,
     members_of,
     problem_of,
     reweighted,
+    rightness,
 )
 
 X, y = load_iris(return_X_y=True)
@@ -219,12 +220,12 @@ def test_nothing_learned_from_what_is_held_out_is_asked_for(monkeypatch, told):
 
     def spied(member, questions):
         asked.append((heard[-1], questions))
-        return held_out_log_likelihood(member, questions)
+        return rightness(member, questions)
 
     problem = problem_of(X, 3, 0)
     members = members_of(Fitter(problem, told))
     monkeypatch.setattr(_stack, "Fitter", Spy)
-    monkeypatch.setattr(_stack, "held_out_log_likelihood", spied)
+    monkeypatch.setattr(_stack, "rightness", spied)
     judge(problem, told, members)
     assert asked
     for known, questions in asked:
@@ -234,15 +235,28 @@ def test_nothing_learned_from_what_is_held_out_is_asked_for(monkeypatch, told):
         assert all(group[a] != group[b] for a, b in questions.pairs().pairs.tolist())
 
 
-def test_held_out_likelihood_by_hand(told):
+def test_what_was_not_told_is_known_by_hand(told):
     member = Fitter(problem_of(X, 3, 0), told).fit([Candidate("shared covariance", "k-means")])[0]
     r = member.found.responsibilities
-    asked = Constraints([(0, 60)], [(0, 1)])
-    found = held_out_log_likelihood(member, asked)
+    found = rightness(member, Constraints([(0, 60)], [(0, 1)]))
     for value, (a, b), must in zip(found, [(0, 60), (0, 1)], [True, False], strict=True):
         same = sum(r[a, c] * r[b, c] for c in range(3))
-        right = same if must else 1 - same
-        assert value == pytest.approx(np.log(0.95 * right + 0.05 * (1 - right)))
+        assert value == pytest.approx(same if must else 1 - same)
+
+
+def test_likelihood_at_the_likeliest_rate_by_hand():
+    right = np.array([0.9, 0.8, 0.1])
+    by_rate = [
+        sum(np.log((1 - e) * p + e * (1 - p)) for p in right) + np.log(e) + 9 * np.log(1 - e)
+        for e in _stack.RATES
+    ]
+    assert log_likelihood(right) == pytest.approx(max(by_rate) / 3)
+
+
+def test_being_unsure_is_no_merit():
+    # The same answers, four of five right, by one who is sure and by one who is not.
+    sure, unsure = np.tile([1.0, 1.0, 1.0, 1.0, 0.0], 40), np.full(200, 0.55)
+    assert log_likelihood(sure) > log_likelihood(unsure)
 
 
 def test_clusters_are_matched_before_they_are_averaged(told):

@@ -328,3 +328,17 @@ def test_a_large_case():
     assert placement.outcome == Outcome.FEASIBLE
     assert len(placement.broken) == 0
     assert placement.cost < cost_of(cost, truth)
+
+
+def test_what_was_given_up_is_not_tried_again():
+    # Four units all apart in three clusters: proved once, and the same answer without the proof.
+    pairs = np.array(list(itertools.combinations(range(4), 2)))
+    graph = ApartGraph(pairs, np.ones(6), 4)
+    given_up = {}
+    rng = np.random.RandomState(0)
+    for cost in rng.rand(5, 4, 3):
+        placed = place(cost, graph, relax=True, given_up=given_up)
+        alone = place(cost, graph, relax=True)
+        assert placed.labels.tolist() == alone.labels.tolist()
+        assert (placed.outcome, len(placed.broken)) == (Outcome.RELAXED, 1)
+        assert {number: sorted(units) for number, units in given_up.items()} == {0: [0, 1, 2, 3]}

@@ -75,7 +75,8 @@ def test_the_map_is_not_blank(which, visit, request):
 def test_a_row_is_found_by_name_and_a_cluster_by_keyboard(which, visit, request):
     page = visit(request.getfixturevalue(which), DESK)
     page.get_by_label("Find a row").fill("ünïcödé")
-    assert page.locator("#told").inner_text() == "Row ünïcödé 漢字 🙂 14: cluster 2"
+    told = page.locator("#told").inner_text()
+    assert told.startswith("Row ünïcödé 漢字 🙂 14: cluster 2 · ")
     page.get_by_label("Find a row").fill("nobody")
     assert "No row" in page.locator("#told").inner_text()
     button = page.locator(".legend button").nth(1)
@@ -90,7 +91,52 @@ def test_a_row_is_found_by_name_and_a_cluster_by_keyboard(which, visit, request)
     switch.click()
     assert switch.get_attribute("aria-pressed") == "false"
     if which == "small_report":
-        assert page.locator("path.broken").get_attribute("visibility") == "hidden"
+        assert page.locator("g.broken").get_attribute("visibility") == "hidden"
+
+
+@pytest.mark.parametrize("which", ["small_report", "large_report"])
+def test_lines_of_statements_lie_over_the_points(which, visit, request):
+    # Hiding the lines of broken statements takes red pixels off the map; those of kept ones, black.
+    Image = pytest.importorskip("PIL.Image", reason="needs pillow")
+    import io
+
+    page = visit(request.getfixturevalue(which), DESK)
+
+    def count(is_line):
+        image = Image.open(io.BytesIO(page.locator("#map").screenshot())).convert("RGB")
+        return sum(n for n, rgb in image.getcolors(1 << 20) if is_line(*rgb))
+
+    def red(r, g, b):
+        return r > 150 and g < 110 and b < 110
+
+    def black(r, g, b):
+        return max(r, g, b) < 110 and max(r, g, b) - min(r, g, b) < 40
+
+    for sort, is_line in (("broken", red), ("kept", black)):
+        before = count(is_line)
+        page.get_by_role("button", name=f"lines of {sort} statements").click()
+        page.wait_for_timeout(100)
+        assert before - count(is_line) > 300, sort
+
+
+def test_a_table_wider_than_the_screen_says_so(small_report, visit):
+    page = visit(small_report, PHONE)
+    wide = page.evaluate(
+        """() => [...document.querySelectorAll('.wide')].filter((box) => box.offsetParent)
+        .map((box) => [box.scrollWidth > box.clientWidth + 1, box.classList.contains('more')])"""
+    )
+    assert any(is_wide for is_wide, _ in wide)
+    assert all(is_wide == says_so for is_wide, says_so in wide)
+
+
+def test_in_the_dark_words_are_light(browser, small_report):
+    page = browser.new_page(viewport=DESK, color_scheme="dark")
+    page.goto(small_report.as_uri())
+    ground, ink = page.evaluate(
+        "[getComputedStyle(document.body).backgroundColor, getComputedStyle(document.body).color]"
+    )
+    page.close()
+    assert sum(map(int, ground[4:-1].split(","))) < 150 < 450 < sum(map(int, ink[4:-1].split(",")))
 
 
 def test_a_row_under_the_pointer_is_named(small_report, visit):

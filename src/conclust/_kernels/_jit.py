@@ -10,6 +10,8 @@ import importlib
 from collections.abc import Callable
 from typing import Any
 
+from conclust._kernels._compiling import watch_compiling
+
 
 def jit(function: Callable[..., Any]) -> Any:
     """Compile on first call, cache on disk, release the GIL; degrade instead of failing.
@@ -78,7 +80,10 @@ def _numba() -> Any:
         numba: Any = importlib.import_module("numba")
     except ImportError:
         return None
-    return None if numba.config.DISABLE_JIT else numba
+    if numba.config.DISABLE_JIT:
+        return None
+    watch_compiling()
+    return numba
 
 
 def _plain(function: Any) -> Any:

@@ -40,7 +40,7 @@ CENTROID, WARD, AVERAGE, COMPLETE, SINGLE = range(5)
 HOME, ALIVE, IDENT, LEAF, COLUMN, COUNT, NO_HEAD, N_NO = range(8)
 
 # Entries of `tally`.
-N_DONE, N_COLUMNS, N_NOTES, N_WANTED = range(4)
+N_DONE, N_COLUMNS, N_NOTES, N_WANTED, N_LEFT = range(5)
 
 # Remembered by each cluster. More would be searched for less often and kept up to date more often.
 N_NEAREST = 6
@@ -68,7 +68,7 @@ class Clusters(NamedTuple):
     distance: FloatArray  # (n,)    scratch: distances of one cluster to the columns
     price: FloatArray  # (n,)       scratch, zero: cannot-links of one cluster to the others
     no: IntArray  # (r, 3)          refusals: a cluster, the witness, the next in the list
-    tally: IntArray  # (4,)         merges done, columns in use, refusals, room wanted
+    tally: IntArray  # (5,)         merges done, columns in use, refusals, room wanted, see N_LEFT
 
 
 def new_clusters(leaf_of: IntArray) -> Clusters:
@@ -91,7 +91,7 @@ def new_clusters(leaf_of: IntArray) -> Clusters:
         np.empty(n),
         np.zeros(n),
         np.empty((FIRST_LIST, 3), dtype=np.int64),
-        np.array([0, n, 0, 0]),
+        np.array([0, n, 0, 0, 0]),
     )
 
 
@@ -371,16 +371,16 @@ def agglomerate(
     heights     (n-1,)   float64         out      distances at the merges
     broken      (n-1,)   float64         out      price of the cannot-links that each merge breaks
 
-    It ends early when the tables of refusals are too small (`tally[N_WANTED]` entries are wanted
-    then), or when nothing may merge, which consistent triplets do not
-    let happen.
+    It ends early when `tally[N_LEFT]` distances, as many as the caller allows, have been looked at
+    (none are left then); when the tables of refusals are too small (`tally[N_WANTED]` entries are
+    wanted then); or when nothing may merge, which consistent triplets do not let happen.
     """
     table, lowest, distance = clusters.table, clusters.lowest, clusters.distance
     slots, nearest, best, tally = clusters.slots, clusters.nearest, clusters.best, clusters.tally
     n = len(lowest)
     n_done = tally[N_DONE]
     tally[N_WANTED] = 0
-    while n_done < stop:
+    while n_done < stop and tally[N_LEFT] > 0:
         if n_done < len(forced):
             x, y = root_of(table, HOME, forced[n_done, 0]), root_of(table, HOME, forced[n_done, 1])
             x, y = min(x, y), max(x, y)
@@ -460,6 +460,7 @@ def agglomerate(
         if 4 * (n - n_done) < 3 * tally[N_COLUMNS]:
             close_up(points, clusters)
         start = 0 if s == y else table[s, COLUMN] + 1
+        tally[N_LEFT] -= 1 + tally[N_COLUMNS] - start
         distances_from(points, square, linkage, clusters, s, start, tally[N_COLUMNS])
         if links is not None and links.head[s, 0] >= 0:
             add_prices(links, clusters, s, 1)

@@ -33,7 +33,77 @@ def meetings(children, pairs, merge):
 
 
 @jit
-def best_splits(children, size, gain, closed, n_clusters, min_size, split):
+def depths(parent, depth):
+    """How deep each node of a tree is: 0 at the root, which comes after the leaves.
+
+    parent   (v,) int64   in    of leaves, then of inner nodes, each after its parent
+    depth    (v,) int64   out
+
+    Returns the number of leaves.
+    """
+    n = 0
+    while parent[n] >= 0:
+        n += 1
+    depth[n] = 0
+    for v in range(n + 1, len(parent)):
+        depth[v] = depth[parent[v]] + 1
+    for v in range(n):
+        depth[v] = depth[parent[v]] + 1
+    return n
+
+
+@jit
+def levels(parent, triplets, level):
+    """How deep in a tree c leaves a and b: 0 at the root.
+
+    parent     (v,)   int64   in    as in `depths`
+    triplets   (m, 3) int64   in    satisfied by the tree
+    level      (m,)   int64   out
+    """
+    depth = np.empty(len(parent), np.int64)
+    depths(parent, depth)
+    for r in range(len(triplets)):
+        a, c = triplets[r, 0], triplets[r, 2]
+        while a != c:
+            if depth[a] >= depth[c]:
+                a = parent[a]
+            else:
+                c = parent[c]
+        level[r] = depth[a]
+
+
+@jit
+def branches(parent, min_size, count):
+    """How many branches of min_size leaves or more a tree has when it is cut below each level.
+
+    parent   (v,) int64   in    as in `depths`
+    count    (l,) int64   out   below the root (its children), below these, and so on
+
+    A branch without such parts counts as one.
+    """
+    n_nodes = len(parent)
+    depth = np.empty(n_nodes, np.int64)
+    n = depths(parent, depth)
+    size, found = np.zeros(n_nodes, np.int64), np.empty(n_nodes, np.int64)
+    size[:n] = 1
+    for v in range(n):
+        size[parent[v]] += 1
+    for v in range(n_nodes - 1, n, -1):
+        size[parent[v]] += size[v]
+    for level in range(len(count)):
+        found[:] = 0
+        # Leaves come first in the numbering but last on the way up.
+        for at in range(n_nodes):
+            v = at if at < n else n_nodes - 1 - (at - n)
+            if depth[v] <= level + 1:
+                found[v] = max(found[v], 1 if size[v] >= min_size else 0)
+                if parent[v] >= 0:
+                    found[parent[v]] += found[v]
+        count[level] = found[n]
+
+
+@jit
+def best_splits(children, size, gain, closed, n_clusters, min_size, at_most, split):
     """Choose merges to undo, from the top down, so that their gains add up to the most.
 
     children     (n-1, 2) int64     in
@@ -42,11 +112,12 @@ def best_splits(children, size, gain, closed, n_clusters, min_size, split):
     closed       (n-1,)   bool      in    merges that are never undone
     n_clusters            int       in    clusters of min_size or more to end with
     min_size              int       in    smaller branches are set aside and count for nothing
+    at_most               bool      in    stop at the fewest clusters that are worth the most
     split        (n-1,)   bool      out
 
     A knapsack on the tree: best[v, k] is the most that splitting v into k clusters is worth, ties
-    by the sum of the merge numbers, so that late merges go first. Returns whether there are as
-    many clusters to be had. Time and memory O(n · n_clusters).
+    by the sum of the merge numbers, so that late merges go first. Returns how many clusters there
+    are then, 0 if there are not as many to be had. Time and memory O(n · n_clusters).
     """
     n = len(children) + 1
     room = np.zeros(2 * n - 1, np.int64)  # the most clusters each branch can give
@@ -60,7 +131,7 @@ def best_splits(children, size, gain, closed, n_clusters, min_size, split):
     for v in range(2 * n - 1):
         start[v + 1] = start[v] + room[v] + 1
     if room[2 * n - 2] < n_clusters:
-        return False
+        return 0
     best = np.zeros(start[2 * n - 1])
     order = np.zeros(start[2 * n - 1])
     left = np.zeros(start[2 * n - 1], np.int32)
@@ -85,8 +156,14 @@ def best_splits(children, size, gain, closed, n_clusters, min_size, split):
                 ):
                     best[at + k], order[at + k], left[at + k] = value, late, i
                     first = False
+    n_found = n_clusters
+    if at_most:
+        top = start[2 * n - 2]
+        for k in range(n_clusters - 1, 0, -1):
+            if best[top + k] > best[top + n_found] - ROUNDING:
+                n_found = k
     wanted = np.zeros(2 * n - 1, np.int64)
-    wanted[2 * n - 2] = n_clusters
+    wanted[2 * n - 2] = n_found
     for v in range(n - 2, -1, -1):
         k = wanted[n + v]
         if k < 2:
@@ -100,7 +177,7 @@ def best_splits(children, size, gain, closed, n_clusters, min_size, split):
         else:
             wanted[a] = left[start[n + v] + k]
             wanted[b] = k - wanted[a]
-    return True
+    return n_found
 
 
 @jit

@@ -34,27 +34,89 @@ def flip_gain(triplets, weight, rows, starts, side, i):
 
 
 @jit
-def keep_by_cuts(triplets, weight, n, kept):
+def open_up(open_sets, at, first, last, first_row, last_row):
+    """Write one set to be cut: its samples and its rows, as ranges of the two lists."""
+    open_sets[at, 0], open_sets[at, 1] = first, last
+    open_sets[at, 2], open_sets[at, 3] = first_row, last_row
+
+
+@jit
+def propose(triplets, weight, n_rows, size, largest, side, new):
+    """Turn sides towards the leading eigenvector of attractions and repulsions, then to +1 or -1.
+
+    side   (size,) float64   in/out   any start
+    new    (size,) float64   out      room
+    """
+    for _ in range(N_POWER):
+        norm = 0.0
+        for i in range(size):
+            new[i] = largest * side[i]  # a shift that makes the largest eigenvalue lead
+        for r in range(n_rows):
+            a, b, c = triplets[r, 0], triplets[r, 1], triplets[r, 2]
+            w = weight[r]
+            new[a] += w * (2 * side[b] - side[c])
+            new[b] += w * (2 * side[a] - side[c])
+            new[c] -= w * (side[a] + side[b])
+        for i in range(size):
+            norm = max(norm, abs(new[i]))
+        for i in range(size):
+            side[i] = new[i] / max(norm, TINY)
+    for i in range(size):
+        side[i] = 1.0 if side[i] >= 0 else -1.0
+
+
+@jit
+def improve(triplets, weight, rows, starts, size, side):
+    """Move samples to the other side as long as that adds to the worth of the cut."""
+    for _ in range(N_PASSES):
+        moved = False
+        for i in range(size):
+            if starts[i] < starts[i + 1]:
+                gain = flip_gain(triplets, weight, rows, starts, side, i)
+                if gain > ROUNDING:
+                    side[i] = -side[i]
+                    moved = True
+        if not moved:
+            break
+
+
+@jit
+def worth_of(triplets, weight, n_rows, side):
+    """The weight of the triplets whose c is cut from a and b, less that of a cut from b."""
+    worth = 0.0
+    for r in range(n_rows):
+        a, b, c = side[triplets[r, 0]], side[triplets[r, 1]], side[triplets[r, 2]]
+        if a != b:
+            worth -= weight[r]
+        elif a != c:
+            worth += weight[r]
+    return worth
+
+
+@jit
+def keep_by_cuts(triplets, weight, n, n_starts, kept):
     """Cut the samples again and again; keep the triplets whose c is cut from a and b.
 
     triplets   (m, 3) int64     in    samples in 0..n-1
     weight     (m,)   float64   in
+    n_starts          int       in    of each cut, of which the best counts
     kept       (m,)   bool      out   a consistent subset: those that the tree of cuts satisfies
 
     The idea of Snir and Rao (2006): pairs before the bar attract each other and repel c, so many
-    statements outvote a wrong one. O(m) for each level of cuts.
+    statements outvote a wrong one. O(m n_starts) for each level of cuts.
     """
     m = len(triplets)
     leaves, rows = np.arange(n), np.arange(m)
-    kept[:] = False
+    for r in range(m):
+        kept[r] = False
     side = np.empty(n)
-    new = np.empty(n)
+    new, best = np.empty(n), np.empty(n)
     starts = np.zeros(n + 1, np.int64)
     row_of = np.empty(3 * m, np.int64)
     fill = np.empty(n, np.int64)
     spare = np.empty(max(n, m), np.int64)
     open_sets = np.empty((n + 1, 4), np.int64)
-    open_sets[0] = (0, n, 0, m)
+    open_up(open_sets, 0, 0, n, 0, m)
     n_open = 1 if m else 0
     # Samples are renumbered by place inside the set at hand, so that lists stay small.
     place = np.empty(n, np.int64)
@@ -62,12 +124,12 @@ def keep_by_cuts(triplets, weight, n, kept):
     local_weight = np.empty(m)
     while n_open:
         n_open -= 1
-        first, last, first_row, last_row = open_sets[n_open]
+        first, last = open_sets[n_open, 0], open_sets[n_open, 1]
+        first_row, last_row = open_sets[n_open, 2], open_sets[n_open, 3]
         size, n_rows = last - first, last_row - first_row
         for i in range(size):
             place[leaves[first + i]] = i
             fill[i] = 0
-            side[i] = np.cos(1.0 + 7.0 * i)  # any start that is not special
         for at in range(n_rows):
             r = rows[first_row + at]
             local_weight[at] = weight[r]
@@ -86,41 +148,21 @@ def keep_by_cuts(triplets, weight, n, kept):
                 i = local[at, s]
                 row_of[fill[i]] = at
                 fill[i] += 1
-        for _ in range(N_POWER):
-            norm = 0.0
-            for i in range(size):
-                new[i] = largest * side[i]  # a shift that makes the largest eigenvalue lead
-            for at in range(n_rows):
-                a, b, c = local[at]
-                w = local_weight[at]
-                new[a] += w * (2 * side[b] - side[c])
-                new[b] += w * (2 * side[a] - side[c])
-                new[c] -= w * (side[a] + side[b])
-            for i in range(size):
-                norm = max(norm, abs(new[i]))
-            for i in range(size):
-                side[i] = new[i] / max(norm, TINY)
-        for i in range(size):
-            side[i] = 1.0 if side[i] >= 0 else -1.0
-        for _ in range(N_PASSES):
-            moved = False
-            for i in range(size):
-                if starts[i] < starts[i + 1]:
-                    gain = flip_gain(local, local_weight, row_of, starts, side, i)
-                    if gain > ROUNDING:
-                        side[i] = -side[i]
-                        moved = True
-            if not moved:
-                break
         worth = 0.0
-        for at in range(n_rows):
-            a, b, c = side[local[at, 0]], side[local[at, 1]], side[local[at, 2]]
-            if a != b:
-                worth -= local_weight[at]
-            elif a != c:
-                worth += local_weight[at]
+        for start in range(n_starts):
+            for i in range(size):
+                side[i] = np.cos(1.0 + (7.0 + start) * i)  # any start that is not special
+            propose(local, local_weight, n_rows, size, largest, side, new)
+            improve(local, local_weight, row_of, starts, size, side)
+            found = worth_of(local, local_weight, n_rows, side)
+            if found > worth:
+                worth = found
+                for i in range(size):
+                    best[i] = side[i]
         if worth <= 0:
             continue
+        for i in range(size):
+            side[i] = best[i]
         # Samples and rows of one side first, then those of the other.
         n_left, n_left_rows, n_right_rows = 0, 0, 0
         for i in range(size):
@@ -152,8 +194,8 @@ def keep_by_cuts(triplets, weight, n, kept):
         for at in range(n_right_rows):
             rows[last_row - 1 - at] = spare[n_rows - 1 - at]
         if n_left_rows:
-            open_sets[n_open] = (first, first + n_left, first_row, first_row + n_left_rows)
+            open_up(open_sets, n_open, first, first + n_left, first_row, first_row + n_left_rows)
             n_open += 1
         if n_right_rows:
-            open_sets[n_open] = (first + n_left, last, last_row - n_right_rows, last_row)
+            open_up(open_sets, n_open, first + n_left, last, last_row - n_right_rows, last_row)
             n_open += 1

@@ -13,6 +13,8 @@ from conclust._pairs import SignedPairs, connected, graph_of
 DAMPING = 0.5
 # Both ways along the graph, at most. Messages are kept between calls, so few more are needed.
 MAX_SWEEPS = 4
+# Numbers in messages sent by one call, about: a million statements get fewer sweeps each time.
+MAX_SENT = 20_000_000
 # Messages that change by less have settled.
 TOL = 1e-4
 # A pull beyond this is certain: exp of it is still a number.
@@ -111,7 +113,7 @@ class Beliefs:
         n_steps = self._message.size
         speak = short(sweep, 2 * n_steps, LITTLE)
         graph, back, message = self._graph, self._back, self._message
-        for _ in range(1 if self.exact else MAX_SWEEPS):
+        for _ in range(1 if self.exact else min(MAX_SWEEPS, 1 + MAX_SENT // max(n_steps, 1))):
             changed = speak(self._visits, graph.indptr, back, pull, self._keep, log_prior, message)
             if changed < TOL:
                 break

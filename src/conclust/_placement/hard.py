@@ -54,6 +54,11 @@ SOLVER_INFEASIBLE = 2  # scipy's status of a programme proved to have no solutio
 NOTHING = np.empty(0, np.int64)
 
 
+# Connected components whose links were not all kept: units that exclude a placement, or none where
+# nothing is proved.
+GivenUp = dict[int, IntArray]
+
+
 class Outcome(StrEnum):
     """What `place` can say about the links."""
 
@@ -96,6 +101,7 @@ def place(
     fresh: bool = True,
     relax: bool = False,
     time_limit: float = 10.0,
+    given_up: GivenUp | None = None,
 ) -> Placement:
     r"""Give every unit a cluster, keep linked units apart, and make the total cost small.
 
@@ -119,6 +125,9 @@ def place(
         When the links cannot all be kept, break the least weight found.
     time_limit : float, default=10.0
         Seconds for the integer programme, which few cases reach.
+    given_up : dict, default=None
+        What was found out about the links of `graph` by earlier calls, whatever the costs; filled
+        in here. With it the dear searches are done once, not from every start.
 
     Returns
     -------
@@ -165,6 +174,7 @@ def place(
             fresh=fresh,
             relax=relax,
             time_limit=time_limit,
+            given_up={} if given_up is None else given_up,
         )
         labels[units] = inner.labels
         found = inner._replace(labels=labels, witness=units[inner.witness])
@@ -193,6 +203,7 @@ def _place_core(
     fresh: bool,
     relax: bool,
     time_limit: float,
+    given_up: GivenUp,
 ) -> _Found:
     """Place the 2-core: steps 2 to 5 of `place`."""
     if cost.shape[1] == 2:
@@ -212,7 +223,9 @@ def _place_core(
     # `previous` has been up the ladder once, and no step breaks more than it did.
     if len(clashing) == 0 or (relax and previous is not None):
         return _Found(labels, rung)
-    return _place_clashing(cost, graph, labels, clashing, relax=relax, time_limit=time_limit)
+    return _place_clashing(
+        cost, graph, labels, clashing, relax=relax, time_limit=time_limit, given_up=given_up
+    )
 
 
 def _place_clashing(
@@ -223,6 +236,7 @@ def _place_clashing(
     *,
     relax: bool,
     time_limit: float,
+    given_up: GivenUp,
 ) -> _Found:
     """Step 5 of `place`: settle the components in which `labels` breaks a link."""
     all_units = np.flatnonzero(np.isin(graph.component, clashing))
@@ -231,7 +245,10 @@ def _place_clashing(
     for component in range(len(parts.odd)):
         inside = np.flatnonzero(parts.component == component)
         units, part = all_units[inside], parts.restricted(inside)
-        found = _settle(cost[units], part, labels[units], time_limit)
+        number = int(graph.component[units[0]])
+        found = _settle(cost[units], part, labels[units], time_limit, given_up.get(number))
+        if len(part.broken(found.labels)):
+            given_up[number] = found.witness
         if len(found.witness) and not relax:
             return found._replace(labels=labels, witness=units[found.witness])
         if relax and len(part.broken(found.labels)):
@@ -276,12 +293,25 @@ def _start_softly(cost: FloatArray, graph: ApartGraph) -> IntArray:
     return labels
 
 
-def _settle(cost: FloatArray, graph: ApartGraph, labels: IntArray, time_limit: float) -> _Found:
-    """Mend the broken links of one connected component, or prove that it cannot be done."""
+def _settle(
+    cost: FloatArray,
+    graph: ApartGraph,
+    labels: IntArray,
+    time_limit: float,
+    witness: IntArray | None,
+) -> _Found:
+    """Mend the broken links of one connected component, or prove that it cannot be done.
+
+    `witness` is what an earlier call found: None if there was none, empty if it gave up.
+    """
+    if witness is not None and len(witness):
+        return _Found(labels, "colouring", witness)
     n_tries = N_REPAIRS if cost.size <= MAX_REPEATED else 1
     mended = _mend(cost, graph, labels, _short_budget(cost), n_tries)
     if mended is not None:
         return _Found(mended, "repair")
+    if witness is not None:  # longer searches do not know the costs, and have found nothing
+        return _Found(labels, "solver")
     verdict, colored, witness = _color(cost, graph)
     if verdict == NONE:
         return _Found(labels, "colouring", witness)

@@ -6,7 +6,8 @@ import numpy as np
 
 from conclust._placement.apart_graph import ApartGraph
 from conclust._placement.hard import Outcome, Placement
-from conclust.constraints import Closure, Constraints
+from conclust._words import count_conflicts
+from conclust.constraints import MAX_LISTED, Closure, Constraints
 from conclust.exceptions import InfeasibleConstraintsError
 
 # When fewer rows than this share changed, units are not placed from scratch again: the last
@@ -92,7 +93,8 @@ def raise_infeasible(
     """
     conflicts = constraints.pairwise.conflicts(n_clusters)
     if conflicts:
-        more = f" ({len(conflicts) - 1} more conflicts.)" if len(conflicts) > 1 else ""
+        n = len(conflicts)
+        more = f" (This is one of {count_conflicts(n, MAX_LISTED)}.)" if n > 1 else ""
         reason = f"{conflicts[0]}{more}"
     elif placement is not None and placement.outcome is Outcome.UNKNOWN:
         reason = (

@@ -6,26 +6,34 @@ from typing import Any
 
 import click
 
-from conclust._words import note_of_row
-from conclust.cli._compiling import say_when_compiling
+from conclust._words import count_conflicts, note_of_row
 from conclust.cli._errors import BadInput
 from conclust.cli._options import (
+    INPUT,
     PATH,
     TableOptions,
     common_options,
     say,
     seed_option,
     show_json,
+    skip_unknown_option,
     table_options,
 )
 
 MAX_DENSE = 100_000_000  # numbers; a larger sparse matrix is not written out for these figures
-N_SHOWN = 50  # conflicts printed; all of them are in the JSON
+N_SHOWN = 50  # conflicts printed; all that were looked for are in the JSON
 
 
 @click.command("check")
-@click.option("--constraints", "links", type=PATH, required=True, help="CSV, TSV, JSON or JSONL.")
-@click.option("--data", type=PATH, help="The table; its ids, and how useful the statements are.")
+@click.option(
+    "--constraints",
+    "links",
+    type=INPUT,
+    required=True,
+    help="CSV, XLSX, JSON, JSONL or .nwk.",
+)
+@skip_unknown_option
+@click.option("--data", type=INPUT, help="The table; its ids, and how useful the statements are.")
 @click.option("-k", "--n-clusters", type=click.IntRange(min=1), help="Feasible with so many?")
 @click.option("--repair", type=PATH, help="Write the statements that can all hold to this file.")
 @table_options
@@ -33,6 +41,7 @@ N_SHOWN = 50  # conflicts printed; all of them are in the JSON
 @common_options
 def command(
     links: Path,
+    skip_unknown: bool,
     data: Path | None,
     n_clusters: int | None,
     repair: Path | None,
@@ -48,18 +57,20 @@ def command(
     conclust check --constraints links.csv
     conclust check --constraints links.csv --data table.csv --id-col key -k 6
     """
-    say_when_compiling()
     from conclust.cli._job import read_job
 
     job = None
     if data is not None:
-        job = read_job(data, links, options)
+        job = read_job(data, links, options, skip_unknown)
         constraints = job.constraints
+        for note in job.about_links:
+            say(note, quiet=as_json)
     else:
-        if options != TableOptions(separator=options.separator):
-            raise BadInput("--id-col, --columns, --text-col and --standardize go with --data.")
-        constraints = read_alone(links)
-    found = examine(links, constraints, n_clusters)
+        alone = TableOptions(separator=options.separator, encoding=options.encoding)
+        if options != alone or skip_unknown:
+            raise BadInput("--id-col and other options about the table go with --data.")
+        constraints = read_alone(links, options.encoding)
+    found = examine(links, constraints, n_clusters, options.encoding)
     if job is not None and constraints:
         found |= usefulness(job.X, constraints, n_clusters, seed)
     if repair is not None:
@@ -71,17 +82,20 @@ def command(
     sys.exit(1 if found["conflicts"] else 0)
 
 
-def read_alone(path: Path) -> Any:
+def read_alone(path: Path, encoding: str | None = None) -> Any:
     """Statements without their table: the names in the file are all the rows there are."""
     from conclust import read_constraints
     from conclust.constraints import summarize_file
 
     if not path.exists():
         raise BadInput(f"{path}: no such file.")
-    return read_constraints(path, ids=summarize_file(path).names)
+    names = summarize_file(path, encoding).names
+    return read_constraints(path, ids=names, encoding=encoding)
 
 
-def examine(links: Path, constraints: Any, n_clusters: int | None) -> dict[str, Any]:
+def examine(
+    links: Path, constraints: Any, n_clusters: int | None, encoding: str | None = None
+) -> dict[str, Any]:
     """What is in the set and what clashes."""
     from conclust.constraints import summarize_file
 
@@ -93,7 +107,7 @@ def examine(links: Path, constraints: Any, n_clusters: int | None) -> dict[str, 
         "n_statements": len(constraints),
         "n_rows_named": len(constraints.samples),
         "n_skipped": len(constraints.skipped),
-        "n_repeated": max(0, summarize_file(links).n_statements - len(constraints)),
+        "n_repeated": max(0, summarize_file(links, encoding).n_statements - len(constraints)),
         "n_clusters": n_clusters,
         "conflicts": [
             {
@@ -140,6 +154,8 @@ def mend(constraints: Any, path: Path) -> dict[str, Any]:
 
 
 def _print(links: Path, found: dict[str, Any], n_clusters: int | None) -> None:
+    from conclust.constraints import MAX_LISTED
+
     counts = ", ".join(f"{n} {kind}" for kind, n in found["statements"].items()) or "no statements"
     say(f"{links.name}: {counts}, about {found['n_rows_named']} rows.")
     if found["n_skipped"]:
@@ -161,11 +177,11 @@ def _print(links: Path, found: dict[str, Any], n_clusters: int | None) -> None:
         with_k = f" with {n_clusters} clusters" if n_clusters else ""
         say(f"No conflicts found: the statements can all hold{with_k}.")
     else:
-        say(f"\n{len(conflicts)} conflict{'s' if len(conflicts) > 1 else ''}:")
+        say(f"\n{count_conflicts(len(conflicts), MAX_LISTED)}:")
         for conflict in conflicts[:N_SHOWN]:
             say(f"  - {conflict['reason']}")
         if len(conflicts) > N_SHOWN:
-            say(f"  … and {len(conflicts) - N_SHOWN} more; --json lists all.")
+            say(f"  … and {len(conflicts) - N_SHOWN} more, which --json lists.")
     if "repair" in found:
         repaired = found["repair"]
         say(f"\n{repaired['n_kept']} statements written to {repaired['path']}; dropped:")

@@ -1,21 +1,22 @@
 """``conclust cluster``: from a table and a list of links to clusters and a page to forward."""
 
+import contextlib
 import json
 import sys
 import time
 import warnings
-from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import click
 
 from conclust._declare import Method, methods, why_not
-from conclust._words import violation
-from conclust.cli._compiling import say_when_compiling
+from conclust._words import relative_words, violation
 from conclust.cli._errors import BadInput, about
 from conclust.cli._options import (
+    INPUT,
     METHODS,
     PATH,
     ClusterCount,
@@ -28,6 +29,8 @@ from conclust.cli._options import (
     seed_option,
     settings_of,
     show_json,
+    skip_unknown_option,
+    staged,
     table_options,
     working,
 )
@@ -35,6 +38,7 @@ from conclust.cli._options import (
 if TYPE_CHECKING:
     from conclust import Conflict, ConstraintReport
     from conclust.cli._job import Job
+    from conclust.cli._join import Cells
     from conclust.model_selection import KCurve
     from conclust.reporting import About
 
@@ -60,12 +64,27 @@ class Outcome:
         return self.estimator.labels_
 
 
+@dataclass(frozen=True)
+class Labels:
+    """How labels.csv is to look."""
+
+    names: Mapping[str, str] = field(default_factory=dict)  # of clusters, by their number
+    cells: "Cells | None" = None  # the table to join the clusters to, else ids are written
+    classes: list[Any] | None = None  # of rows, to name the clusters by on the page
+
+
 N_BROKEN = 10  # broken statements printed; all are in the report
 
 
 @click.command("cluster")
-@click.argument("data", type=PATH)
-@click.option("--constraints", "links", type=PATH, help="Statements: CSV, TSV, JSON or JSONL.")
+@click.argument("data", type=INPUT)
+@click.option(
+    "--constraints",
+    "links",
+    type=INPUT,
+    help="Statements (CSV, XLSX, JSON, JSONL) or a taxonomy (.nwk, nested JSON).",
+)
+@skip_unknown_option
 @click.option(
     "-k",
     "--n-clusters",
@@ -91,6 +110,12 @@ N_BROKEN = 10  # broken statements printed; all are in the report
     show_default=True,
     help="How the report draws rows.",
 )
+@click.option(
+    "--names",
+    "named",
+    help="What clusters are called: 0=Loyal,1=New, a file cluster,name, or a column of classes.",
+)
+@click.option("--join", is_flag=True, help="labels.csv is your whole table with a column cluster.")
 @click.option("--model/--no-model", default=None, help="Write model.skops, for `predict`.")
 @table_options
 @seed_option
@@ -98,43 +123,57 @@ N_BROKEN = 10  # broken statements printed; all are in the report
 def command(
     data: Path,
     links: Path | None,
+    skip_unknown: bool,
     n_clusters: int | str,
     method: str,
     settings: tuple[str, ...],
     output: Path | None,
     projection: str,
+    named: str | None,
+    join: bool,
     model: bool | None,
     options: TableOptions,
     seed: int,
     as_json: bool,
 ) -> None:
-    r"""Cluster the rows of DATA (CSV, TSV, Parquet, NPY or NPZ) under what you know about them.
+    r"""Cluster the rows of DATA (CSV, XLSX, Parquet, NPY or NPZ) under what you know about them.
 
-    Writes labels.csv, report.html, run.json and, where skops is installed, model.skops.
+    Writes labels.csv, report.html, run.json, for a hierarchy tree.nwk and, where skops is
+    installed, model.skops.
 
     \b
     conclust cluster table.csv --constraints links.csv --id-col key -k 6
+    cat table.csv | conclust cluster - -k 6 -o out
     """
-    say_when_compiling()
     from conclust._persist import require_skops
     from conclust.cli._job import check_n_clusters, read_job
+    from conclust.cli._join import read_cells
+    from conclust.cli._names import check_names, classes_of, is_column, names_of
     from conclust.reporting import check_projection
 
-    given = settings_of(settings)
+    given, names = settings_of(settings), names_of(named)
     if model:
         require_skops()
-    job = read_job(data, links, options)
+    job = read_job(data, links, options, skip_unknown)
+    for warning in job.warnings:
+        say(f"Warning: {warning} Leave out --raw, or the column (--exclude).", quiet=as_json)
     say(f"{data.name}: {len(job.table):,} rows, {job.X.shape[1]:,} features.", quiet=as_json)
     for note in job.notes:
         say(f"  {note}", quiet=as_json)
     if n_clusters != "auto":
         check_n_clusters(int(n_clusters), len(job.table))
+        check_names(names, int(n_clusters))
+    labels = Labels(
+        names,
+        read_cells(job.table, options, "--join") if join else None,
+        classes_of(named, job.table, options) if is_column(named) else None,
+    )
     with about("--map"):
         check_projection(projection, len(job.table))
-    with output_folder(output or Path(f"{data.stem}-clusters")) as folder:
+    with output_folder(output or Path(f"{data.name.split('.')[0] or 'table'}-clusters")) as folder:
         found = run(job, n_clusters, method, given, seed, quiet=as_json)
         with working("writing the report"):
-            record = write(folder, job, found, seed, projection, model)
+            record = write(folder, job, found, seed, projection, model, labels=labels)
     if as_json:
         show_json(record)
     else:
@@ -171,7 +210,8 @@ def run(
         with warnings.catch_warnings(record=True) as caught:
             warnings.simplefilter("always")
             told = {"constraints": constraints} if method.kinds else {}
-            estimator = estimator.fit(X, **told)
+            with way_out_of_clashes(method, estimator, job.links):
+                estimator = estimator.fit(X, **told)
         seconds = time.perf_counter() - began
     reasons = reasons_of(method, estimator)
     say(f"Method: {method.name}. {' '.join(reasons)}", quiet=quiet)
@@ -187,6 +227,28 @@ def run(
         report=report_of(estimator, constraints),
         conflicts=conflicts,
     )
+
+
+@contextlib.contextmanager
+def way_out_of_clashes(method: Method, estimator: Any, links: Path | None) -> Iterator[None]:
+    """Say what to do about statements that clash in options; the library names its own calls."""
+    from conclust.exceptions import InconsistentConstraintsError, InfeasibleConstraintsError
+
+    try:
+        yield
+    except InfeasibleConstraintsError as error:
+        if not isinstance(error, InconsistentConstraintsError) or not error.conflicts:
+            text = str(error).replace("pass on_infeasible='relax'", "--set on_infeasible=relax")
+            raise BadInput(text.replace("n_clusters", "-k")) from error
+        n_more = len(error.conflicts) - 1
+        more = f" (and {n_more} more, see `conclust check`.)" if n_more else ""
+        repair = "--set on_conflict=repair drops the least weight found; "
+        raise BadInput(
+            f"--method {method.name}: the statements contradict each other. {error.conflicts[0]}"
+            f"{more} {repair if 'on_conflict' in estimator.get_params() else ''}"
+            f"`conclust check --constraints {links} --repair FILE` writes those that can all hold; "
+            "--method auto weighs them all."
+        ) from error
 
 
 def reasons_of(method: Method, estimator: Any) -> list[str]:
@@ -247,45 +309,83 @@ def write(
     projection: str = "pca",
     model: bool | None = None,
     comparison: Sequence[Mapping[str, Any]] = (),
+    labels: Labels | None = None,
 ) -> dict[str, Any]:
     """Write everything; each file is whole or not there. Return what run.json holds."""
     from conclust._atomic import atomic_write
     from conclust.reporting import write_report
 
-    files, notes = ["labels.csv", "report.html", "run.json"], [*found.warnings]
-    n_guarded = _write_labels(folder / "labels.csv", job.table.names, found)
-    if model is False:
-        (folder / "model.skops").unlink(missing_ok=True)  # of an earlier run: other labels
-    else:
-        told = _write_model(folder / "model.skops", job, found, required=bool(model))
-        if told:
-            notes.append(told)
-        else:
-            files.append("model.skops")
-    if n_guarded:
-        notes.append(
-            f"{n_guarded} ids begin like a formula and are written with an apostrophe in front."
-        )
-    head = {"command": ["conclust", *sys.argv[1:]], "folder": str(folder), "files": files}
-    record = {**head, **record_of(job, found, seed), "warnings": notes}
-    said = about_of(job, found)
-    said |= {"notes": job.notes + notes, "comparison": comparison, "details": record}
-    said |= {"projection": projection, "seed": seed}
-    write_report(folder / "report.html", job.X, found.labels, job.constraints, **said)
-    with atomic_write(folder / "run.json") as file:
-        json.dump(plain(record), file, indent=2, ensure_ascii=False, allow_nan=False)
-        file.write("\n")
+    labels = labels or Labels()
+    notes = [*found.warnings]
+    names = ["labels.csv", *(["labels.xlsx"] if job.table.path.suffix == ".xlsx" else [])]
+    files = [*names, "report.html", "run.json"]
+    others = ["compare.csv"] if comparison else []
+    named = {c: name for c, name in labels.names.items() if int(c) < found.n_clusters}
+    notes += [
+        f"{name!r} names nothing: there is no cluster {c}."
+        for c, name in labels.names.items()
+        if c not in named
+    ]
+    with staged(folder, keep=others) as new:
+        for name in names:
+            n_guarded = _write_labels(new / name, job, found, labels)
+            if n_guarded:
+                what = "ids" if labels.cells is None else "cells"
+                notes.append(
+                    f"{n_guarded} {what} begin like a formula and are written with an apostrophe "
+                    "in front."
+                )
+        if model is not False:
+            told = _write_model(new / "model.skops", job, found, required=bool(model))
+            if told:
+                notes.append(told)
+            else:
+                files.append("model.skops")
+        if _write_tree(new / "tree.nwk", job.table.names, found.estimator):
+            files.append("tree.nwk")
+        head = {"command": ["conclust", *sys.argv[1:]], "folder": str(folder), "files": files}
+        record = {**head, **record_of(job, found, seed), "warnings": [*job.warnings, *notes]}
+        said = about_of(job, found)
+        done = [note for note in notes if note not in found.warnings]
+        said |= {"notes": job.notes + done, "comparison": comparison, "details": record}
+        said |= {"projection": projection, "seed": seed, "names": named}
+        said["classes"] = labels.classes
+        if (folder / "run.json").exists():
+            record["warnings"].append("The results of an earlier run in this folder are replaced.")
+        write_report(new / "report.html", job.X, found.labels, job.constraints, **said)
+        with atomic_write(new / "run.json") as file:
+            json.dump(plain(record), file, indent=2, ensure_ascii=False, allow_nan=False)
+            file.write("\n")
     return record
 
 
-def _write_labels(path: Path, names: list[str], found: Outcome) -> int:
-    """Write the label of each row, and how sure it is; return how many ids were guarded."""
+def _write_labels(path: Path, job: "Job", found: Outcome, labels: Labels) -> int:
+    """Write the label of each row, and how sure it is; return how many cells were guarded."""
     from conclust.cli._table import write_rows
 
-    columns = {"id": names, "label": found.labels.tolist()}
+    found_labels = found.labels.tolist()
+    columns = {"label" if labels.cells is None else "cluster": found_labels}
+    if labels.names:
+        columns["cluster_name"] = [labels.names.get(str(label), "") for label in found_labels]
     if found.confidence is not None:
         columns["confidence"] = [round(float(c), 4) for c in found.confidence]
+    if labels.cells is not None:
+        return write_rows(path, *labels.cells.joined(columns))
+    columns = {"id": job.table.names, **columns}
     return write_rows(path, list(columns), list(zip(*columns.values(), strict=True)))
+
+
+def _write_tree(path: Path, names: list[str], estimator: Any) -> bool:
+    """Write the hierarchy of a method that has one; return whether there is one."""
+    from conclust._atomic import atomic_write
+
+    tree = getattr(estimator, "model_", estimator)  # that of `auto`, or the method itself
+    if not hasattr(tree, "to_newick"):
+        path.unlink(missing_ok=True)  # of an earlier run: it would not belong to these labels
+        return False
+    with atomic_write(path) as file:
+        file.write(tree.to_newick(names) + "\n")
+    return True
 
 
 def record_of(job: "Job", found: Outcome, seed: int) -> dict[str, Any]:
@@ -333,15 +433,34 @@ def about_of(job: "Job", found: Outcome) -> "About":
         "numbers": job.prepared.numbers,
         "categories": job.prepared.categories,
         "texts": job.prepared.texts,
+        "features": _features(job),
         "title": f"Clusters of {job.table.path.name}",
+        "source": job.table.path.name,
+        "labels_in": "labels.csv, beside this page",
         "method": found.method.class_name,
         "reasons": found.reasons,
+        "tree": _tree_of(estimator),
+        "warnings": [*job.warnings, *found.warnings],
         "history": getattr(estimator, "history_", ()),
         "priorities": getattr(estimator, "constraint_weights_", None),
         "doubt": _doubt(estimator),
         "confidence": found.confidence,
         "curve": found.curve,
     }
+
+
+def _tree_of(estimator: Any) -> Any:
+    """The hierarchy that was cut, of the method itself or of the one it has chosen."""
+    models = (estimator, getattr(estimator, "model_", None))
+    return next((model for model in models if hasattr(model, "children_")), None)
+
+
+def _features(job: "Job") -> list[str]:
+    """The names of the columns of numbers that were clustered, where they are known."""
+    transformer = job.prepared.transformer
+    if not hasattr(transformer, "get_feature_names_out"):
+        return []
+    return [str(name) for name in transformer.get_feature_names_out()]
 
 
 def _parameter(value: Any) -> Any:
@@ -377,7 +496,6 @@ def _write_model(path: Path, job: "Job", found: Outcome, required: bool) -> str:
     from conclust.exceptions import MissingExtraError
 
     if not hasattr(found.estimator, "predict"):
-        path.unlink(missing_ok=True)
         reason = f"{found.method.class_name} cannot label new rows, so there is no model file."
         if required:
             raise BadInput(f"--model: {reason}")
@@ -390,7 +508,6 @@ def _write_model(path: Path, job: "Job", found: Outcome, required: bool) -> str:
     except OSError:
         raise
     except Exception as error:  # skops is missing, or does not know something the method holds
-        path.unlink(missing_ok=True)  # of an earlier run: it would not belong to these labels
         if required and isinstance(error, MissingExtraError):
             raise
         reason = str(error) if isinstance(error, MissingExtraError) else f"skops says: {error}"
@@ -410,10 +527,12 @@ def _print(job: "Job", found: Outcome, record: dict[str, Any]) -> None:
     if len(report.kept):
         parts = ", ".join(f"{c.kept} of {c.given} {kind}" for kind, c in report.counts.items())
         say(f"Statements kept: {int(report.kept.sum())} of {len(report.kept)} ({parts}).")
+        if "relative" in report.counts:
+            say(f"  {relative_words(report.relative)}")
         for row in record["violated"][:N_BROKEN]:
             say(f"  broken: {violation(row)}")
         if len(record["violated"]) > N_BROKEN:
             say(f"  … and {len(record['violated']) - N_BROKEN} more, see the report.")
-    for text in record["warnings"]:
+    for text in record["warnings"][len(job.warnings) :]:
         say(f"Note: {text}")
     say(f"\nWritten to {record['folder']}: {', '.join(record['files'])}")

@@ -9,9 +9,9 @@ from typing import Any
 import click
 
 from conclust._declare import Method, methods, why_not
-from conclust.cli._compiling import say_when_compiling
 from conclust.cli._errors import BadInput
 from conclust.cli._options import (
+    INPUT,
     METHODS,
     PATH,
     ClusterCount,
@@ -23,14 +23,16 @@ from conclust.cli._options import (
     say,
     seed_option,
     show_json,
+    skip_unknown_option,
     table_options,
     working,
 )
 
 
 @click.command("compare")
-@click.argument("data", type=PATH)
-@click.option("--constraints", "links", type=PATH, required=True, help="The statements.")
+@click.argument("data", type=INPUT)
+@click.option("--constraints", "links", type=INPUT, required=True, help="The statements.")
+@skip_unknown_option
 @click.option(
     "-k",
     "--n-clusters",
@@ -56,6 +58,7 @@ from conclust.cli._options import (
 def command(
     data: Path,
     links: Path,
+    skip_unknown: bool,
     n_clusters: int | str,
     wanted: tuple[str, ...],
     folds: int,
@@ -71,11 +74,10 @@ def command(
     \b
     conclust compare table.csv --constraints links.csv --id-col key -k 6
     """
-    say_when_compiling()
     from conclust.cli._job import check_n_clusters, read_job
     from conclust.model_selection import choose_n_clusters
 
-    job = read_job(data, links, options)
+    job = read_job(data, links, options, skip_unknown)
     if not job.constraints:
         raise BadInput(f"{links.name} holds no statements to compare methods by.")
     if n_clusters == "auto":
@@ -87,7 +89,8 @@ def command(
     check_n_clusters(k, len(job.table))
     with contextlib.nullcontext() if output is None else output_folder(output) as folder:
         ranked = rank(job.X, job.constraints, k, wanted, folds, seed)
-        found = {"data": str(data), "n_rows": len(job.table), "preparation": job.notes, **ranked}
+        found = {"data": str(data), "n_rows": len(job.table), "warnings": job.warnings}
+        found |= {"preparation": job.notes, **ranked}
         if folder is not None:
             found["files"] = _write(folder, job, found, k, seed)
     if as_json:
@@ -217,6 +220,8 @@ def _write(folder: Path, job: Any, found: dict[str, Any], k: int, seed: int) -> 
 
 
 def _print(found: dict[str, Any]) -> None:
+    for warning in found["warnings"]:
+        say(f"Warning: {warning} Leave out --raw, or the column (--exclude).")
     for note in found["preparation"]:
         say(f"  {note}")
     say(
@@ -230,11 +235,14 @@ def _print(found: dict[str, Any]) -> None:
             _number(row["score"], ".1%"),
             _number(row["spread"], ".1%"),
             _number(row["seconds"], ".2f"),
-            row["note"][:80],
+            row["note"] if row["rank"] else "failed, see below",
         ]
         for row in found["ranking"]
     ]
-    say(printed_table(["", "method", "kept", "spread", "seconds", ""], rows))
+    say(printed_table(["", "method", "kept", "spread", "s per fold", ""], rows))
+    for row in found["ranking"]:
+        if not row["rank"]:
+            say(f"\n{row['method']} failed: {row['note']}")
     if found["note"]:
         say(f"\n{found['note']}")
     for each in found["skipped"]:

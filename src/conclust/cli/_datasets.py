@@ -27,8 +27,13 @@ def command(name: str | None, output: Path | None, as_json: bool) -> None:
         return
     from conclust.datasets import load
 
-    with about("datasets"):
-        bunch = load(name)
+    try:
+        with about("datasets"):
+            bunch = load(name)
+    except BadInput as error:
+        # The library's way out is a call; here it is a command.
+        told = error.message.replace("`conclust.datasets.names()`", "`conclust datasets`")
+        raise BadInput(told) from error
     found: dict[str, Any] = {
         "name": bunch.name,
         "n_rows": len(bunch.target),

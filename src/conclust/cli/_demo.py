@@ -6,7 +6,6 @@ from typing import Any
 import click
 
 from conclust._declare import methods
-from conclust.cli._compiling import say_when_compiling
 from conclust.cli._options import (
     PATH,
     TableOptions,
@@ -31,7 +30,6 @@ FOLDER = Path("conclust-demo")
 @common_options
 def command(output: Path, seed: int, as_json: bool) -> None:
     """Cluster embedded data with and without constraints and show the difference."""
-    say_when_compiling()
     with output_folder(output) as folder:
         rows = run(seed)
         write(folder, seed)
@@ -53,10 +51,7 @@ def command(output: Path, seed: int, as_json: bool) -> None:
     say(printed_table(["data", "constraints", "method", "agreement", "kept"], table))
     say(f"\nWritten to {folder}: a table, statements about it, labels.csv and report.html.")
     say("Open the report in a browser, or do the same by hand:\n")
-    say(
-        f"    conclust cluster {folder}/wine.csv --constraints {folder}/links.csv "
-        "--id-col id -k 3 --standardize"
-    )
+    say(f"    conclust cluster {folder}/wine.csv --constraints {folder}/links.csv --id-col id -k 3")
     say("\nThe same in Python:\n")
     say("    from conclust import AutoCluster, Constraints")
     say("    known = Constraints(must_link=[(0, 1)], cannot_link=[(0, 50)])")
@@ -128,7 +123,7 @@ def write(folder: Path, seed: int = 0) -> None:
     write_rows(folder / "wine.csv", ["id", *wine.feature_names], rows)
     known = sample_constraints(wine.target, N_CONSTRAINTS[0], random_state=seed)
     known.write(folder / "links.csv", ids=ids)
-    options = TableOptions(id_col="id", standardize=True)
+    options = TableOptions(id_col="id")
     job = read_job(folder / "wine.csv", folder / "links.csv", options)
     found = cluster(job, 3, "auto", {}, seed, quiet=True)
     write_results(folder, job, found, seed, model=False)

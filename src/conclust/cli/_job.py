@@ -1,6 +1,7 @@
 """What `cluster` and `compare` begin with: the table as numbers, the statements, k."""
 
 import hashlib
+import warnings
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -19,6 +20,7 @@ class Job:
     prepared: Prepared
     constraints: Any
     links: Path | None
+    about_links: list[str]  # statements that were left out
 
     @property
     def X(self) -> Any:  # noqa: N802
@@ -28,7 +30,12 @@ class Job:
     @property
     def notes(self) -> list[str]:
         """What was done to the table."""
-        return self.table.notes + self.prepared.notes
+        return self.table.notes + self.prepared.notes + self.about_links
+
+    @property
+    def warnings(self) -> list[str]:
+        """What is wrong with the table unless the user does something."""
+        return self.prepared.warnings
 
     @property
     def inputs(self) -> dict[str, dict[str, str]]:
@@ -39,17 +46,22 @@ class Job:
         return {role: {"path": str(path), "sha256": checksum(path)} for role, path in files.items()}
 
 
-def read_job(data: Path, links: Path | None, options: TableOptions) -> Job:
+def read_job(
+    data: Path, links: Path | None, options: TableOptions, skip_unknown: bool = False
+) -> Job:
     """Read the table and the statements about it."""
-    table = read_table(data, options.id_col, options.columns, options.text_col, options.separator)
-    constraints = read_links(links, table)  # before the slower work on the table
-    prepared = prepare(
-        table, asked=options.columns, texts=options.text_col, standardize=options.standardize
-    )
-    return Job(table, prepared, constraints, links)
+    table = read_table(data, options)
+    # Before the slower work on the table.
+    with warnings.catch_warnings(record=True) as caught:
+        warnings.simplefilter("always")
+        constraints = read_links(links, table, options.encoding, skip_unknown)
+    about_links = [str(each.message) for each in caught]
+    return Job(table, prepare(table, options), constraints, links, about_links)
 
 
-def read_links(path: Path | None, table: Table) -> Any:
+def read_links(
+    path: Path | None, table: Table, encoding: str | None = None, skip_unknown: bool = False
+) -> Any:
     """The statements, checked against the rows of the table."""
     from conclust import Constraints, read_constraints
     from conclust.exceptions import InvalidConstraintsError
@@ -59,11 +71,14 @@ def read_links(path: Path | None, table: Table) -> Any:
     if not path.exists():
         raise BadInput(f"{path}: no such file.")
     try:
-        return read_constraints(path, ids=table.ids).on(len(table))
+        known = read_constraints(path, ids=table.ids, encoding=encoding, skip_unknown=skip_unknown)
+        return known.on(len(table))
     except InvalidConstraintsError as error:
         # The library's way out is an argument; here it is an option.
         way_out = "name the table's id column with --id-col"
         text = str(error).replace("pass `ids=`", way_out).replace("read them with `ids=`", way_out)
+        if "is not among the" in text:
+            text += " --skip-unknown leaves out statements about ids that no row has."
         raise BadInput(text) from error
 
 

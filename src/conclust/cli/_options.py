@@ -1,11 +1,14 @@
 """Options that several commands share, and how they speak."""
 
 import contextlib
+import csv
 import functools
 import json
+import os
 import sys
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, fields
+from itertools import chain
 from pathlib import Path
 from typing import Any
 
@@ -55,27 +58,97 @@ class ClusterCount(click.ParamType):
         return count
 
 
-class Names(click.ParamType):
-    """Names of columns, separated by commas."""
+class InputPath(click.Path):
+    """A file to read; "-" and pipes are kept in a temporary file, to be read as often as needed."""
 
-    name = "names"
+    def __init__(self) -> None:
+        super().__init__(path_type=Path)
 
-    def convert(self, value: Any, param: Any, ctx: Any) -> list[str]:
-        names = [name.strip() for name in value.split(",")] if isinstance(value, str) else value
-        if not all(names):
-            self.fail(f"{value!r} holds an empty name.", param, ctx)
-        return list(dict.fromkeys(names))
+    def convert(self, value: Any, param: Any, ctx: Any) -> Path:
+        path = Path(os.fsdecode(super().convert(value, param, ctx)))
+        if str(path) != "-" and not path.is_fifo():
+            return path
+        if str(path) == "-":
+            meta = ctx.meta if ctx is not None else {}
+            if meta.setdefault(__name__, param.name) != param.name:
+                self.fail("only one of the files can come from the standard input.", param, ctx)
+            return _kept(sys.stdin.buffer.read(), "stdin", ctx)
+        return _kept(path.read_bytes(), "pipe", ctx)
+
+
+def _kept(content: bytes, name: str, ctx: Any) -> Path:
+    """A file that goes when the command ends; its first bytes tell what it is."""
+    import tempfile
+
+    folder = tempfile.TemporaryDirectory(prefix="conclust-")
+    if ctx is not None:
+        ctx.call_on_close(folder.cleanup)
+    path = Path(folder.name, name + _suffix_of(content))
+    path.write_bytes(content)
+    return path
+
+
+def _suffix_of(content: bytes) -> str:
+    starts = {
+        b"\x1f\x8b": ".csv.gz",
+        b"PK": ".xlsx",
+        b"PAR1": ".parquet",
+        b"\x93NUMPY": ".npy",
+    }
+    for start, suffix in starts.items():
+        if content.startswith(start):
+            return suffix
+    if content.lstrip()[:1] != b"{":
+        return ".csv"
+    return ".jsonl" if content.strip().count(b"\n{") else ".json"
+
+
+INPUT = InputPath()
 
 
 @dataclass(frozen=True)
 class TableOptions:
-    """How the table is read."""
+    """How the table is read and prepared; names of columns as given, see `named`."""
 
     id_col: str | None = None
-    columns: list[str] | None = None
-    text_col: list[str] | None = None
+    columns: tuple[str, ...] = ()
+    exclude: tuple[str, ...] = ()
+    category: tuple[str, ...] = ()
+    text_col: tuple[str, ...] = ()
+    raw: bool = False
     standardize: bool = False
     separator: str | None = None
+    encoding: str | None = None
+
+    def named(self, columns: list[str]) -> dict[str, list[str]]:
+        """The names of columns per option: each value is one name, if there is such a column,
+        else names separated by commas.
+        """
+        given = {
+            "--columns": self.columns,
+            "--exclude": self.exclude,
+            "--category": self.category,
+            "--text-col": self.text_col,
+        }
+        return {
+            option: list(
+                dict.fromkeys(chain(*([v] if v in columns else _split(v) for v in values)))
+            )
+            for option, values in given.items()
+        }
+
+    @property
+    def names_columns(self) -> bool:
+        """Whether any option names a column."""
+        return any((self.id_col, self.columns, self.exclude, self.category, self.text_col))
+
+
+def _split(value: str) -> list[str]:
+    """a,b,"c, d" as three names."""
+    names = [name.strip() for name in next(csv.reader([value], skipinitialspace=True), [])]
+    if not names or not all(names):
+        raise BadInput(f"{value!r} holds an empty name of a column.")
+    return names
 
 
 def table_options(command: Callable[..., Any]) -> Callable[..., Any]:
@@ -84,20 +157,37 @@ def table_options(command: Callable[..., Any]) -> Callable[..., Any]:
     @functools.wraps(command)
     def with_options(**given: Any) -> Any:
         options = TableOptions(**{each.name: given.pop(each.name) for each in fields(TableOptions)})
+        if options.raw and options.standardize:
+            raise BadInput("--raw and --standardize exclude each other.")
         return command(options=options, **given)
+
+    def names(option: str, text: str) -> Callable[..., Any]:
+        return click.option(option, multiple=True, metavar="NAMES", help=text)
 
     gathered: Callable[..., Any] = with_options
     for option in reversed(
         [
             click.option("--id-col", help="The column that names the rows."),
-            click.option("--columns", type=Names(), help="Columns to cluster by: a,b,c."),
-            click.option("--text-col", type=Names(), help="Columns of running text."),
-            click.option("--standardize", is_flag=True, help="Scale columns of numbers."),
+            names("--columns", 'Columns to cluster by: a,b,"c, d"; may be repeated.'),
+            names("--exclude", "Columns to leave out."),
+            names("--category", "Columns whose numbers are codes."),
+            names("--text-col", "Columns of running text."),
+            click.option("--raw", is_flag=True, help="Take numbers as they are; do not scale."),
+            click.option(
+                "--standardize", is_flag=True, help="Scale .npy and .npz too; tables are scaled."
+            ),
             click.option("--separator", help="Of a CSV file; read off its header by default."),
+            encoding_option,
         ]
     ):
         gathered = option(gathered)
     return gathered
+
+
+encoding_option = click.option("--encoding", help="Of text, if not UTF-8, UTF-16 or cp1252.")
+skip_unknown_option = click.option(
+    "--skip-unknown", is_flag=True, help="Leave out statements about ids the table does not have."
+)
 
 
 def common_options(command: Callable[..., Any]) -> Callable[..., Any]:
@@ -220,3 +310,38 @@ def _make_writable(path: Path) -> None:
         raise BadInput(
             f"{path} cannot be written to ({error.strerror}); name another folder with -o."
         ) from error
+
+
+# What a run may leave in its folder.
+RESULTS = (
+    "labels.csv",
+    "labels.xlsx",
+    "report.html",
+    "run.json",
+    "model.skops",
+    "compare.csv",
+    "tree.nwk",
+)
+
+
+@contextlib.contextmanager
+def staged(folder: Path, keep: Sequence[str] = ()) -> Iterator[Path]:
+    """A folder to write results into; they are moved to `folder` together, at the end.
+
+    So a run that is stopped leaves those of the run before as they are. Results of an earlier run
+    that this one does not write go, but for those named in `keep`.
+    """
+    import shutil
+    import tempfile
+
+    new = Path(tempfile.mkdtemp(dir=folder, prefix=".writing-"))
+    try:
+        yield new
+        written = sorted(path.name for path in new.iterdir())
+        if (folder / "run.json").exists():  # written by a run, and so are its neighbours
+            for name in set(RESULTS) - {*written, *keep}:
+                (folder / name).unlink(missing_ok=True)
+        for name in written:
+            os.replace(new / name, folder / name)
+    finally:
+        shutil.rmtree(new, ignore_errors=True)

@@ -6,21 +6,31 @@ from typing import Any
 import click
 
 from conclust.cli._errors import BadInput, about
-from conclust.cli._options import PATH, common_options, say, show_json
+from conclust.cli._options import (
+    INPUT,
+    PATH,
+    TableOptions,
+    common_options,
+    encoding_option,
+    say,
+    show_json,
+)
 
 
 @click.command("predict")
 @click.argument("model", type=PATH)
-@click.argument("data", type=PATH)
-@click.option("--id-col", help="The column that names the rows.")
+@click.argument("data", type=INPUT)
+@click.option("--id-col", help="The column that names the rows; that of the fit by default.")
 @click.option("--separator", help="Of a CSV file; read off its header by default.")
-@click.option("-o", "--output", type=PATH, help="CSV file to write; printed by default.")
+@encoding_option
+@click.option("-o", "--output", type=PATH, help="CSV or XLSX file to write; printed by default.")
 @common_options
 def command(
     model: Path,
     data: Path,
     id_col: str | None,
     separator: str | None,
+    encoding: str | None,
     output: Path | None,
     as_json: bool,
 ) -> None:
@@ -34,14 +44,14 @@ def command(
     import warnings
 
     import conclust
-    from conclust.cli._table import guarded, read_table, write_rows
+    from conclust.cli._table import guarded, write_rows
 
     if not model.exists():
         raise BadInput(f"{model}: no such file.")
     pipeline = conclust.load(model)
     if not hasattr(pipeline, "predict"):
         raise BadInput(f"{model.name} holds a {type(pipeline).__name__}, which cannot label rows.")
-    table = read_table(data, id_col, separator=separator, min_rows=1)
+    table = read_new(data, pipeline, TableOptions(id_col, separator=separator, encoding=encoding))
     with about(data.name), warnings.catch_warnings(record=True) as caught:
         warnings.simplefilter("always")
         labels = pipeline.predict(rows_for(pipeline, table))
@@ -65,33 +75,42 @@ def command(
         say(f"{n_guarded} ids begin like a formula and are written with an apostrophe in front.")
 
 
-def rows_for(pipeline: Any, table: Any) -> Any:
-    """The columns the model was fitted on."""
-    from conclust.cli._prepare import fill_texts
+def read_new(data: Path, pipeline: Any, options: TableOptions) -> Any:
+    """The new rows, read as those of the fit were: the same ids, words kept as written."""
+    from dataclasses import replace
 
+    from conclust.cli._table import read_table
+
+    prepare = preparation_of(pipeline)
+    if prepare is None:
+        return read_table(data, options, min_rows=1)
+    words = {*prepare.categories, *prepare.texts} - {*prepare.numbers}
+    if options.id_col is None and prepare.id_col is not None:
+        try:
+            named = replace(options, id_col=prepare.id_col)
+            return read_table(data, named, min_rows=1, words=words)
+        except BadInput as error:
+            if "(--id-col)" not in error.message:  # no such column: rows go by position
+                raise
+    return read_table(data, options, min_rows=1, words=words)
+
+
+def preparation_of(pipeline: Any) -> Any:
+    """What was done to the columns; None where the model takes numbers as they are."""
+    prepare = getattr(pipeline, "named_steps", {}).get("prepare")
+    return prepare if hasattr(prepare, "categories") else None
+
+
+def rows_for(pipeline: Any, table: Any) -> Any:
+    """The columns the model uses."""
     if table.frame is None:
         return table.matrix
-    steps = getattr(pipeline, "named_steps", {})
-    prepare = steps.get("prepare")
-    if prepare is None or not hasattr(prepare, "transformers_"):
+    prepare = preparation_of(pipeline)
+    if prepare is None:
         return table.frame.to_numpy()
-    missing = [str(c) for c in prepare.feature_names_in_ if c not in table.frame.columns]
-    used = [c for c in missing if c in _used(prepare)]
-    if used:
-        shown = ", ".join(map(repr, used[:5])) + (", …" if len(used) > 5 else "")
+    used = [str(name) for name in prepare.feature_names_in_]
+    lacking = [name for name in used if name not in table.frame.columns]
+    if lacking:
+        shown = ", ".join(map(repr, lacking[:5])) + (", …" if len(lacking) > 5 else "")
         raise BadInput(f"{table.path.name} lacks columns the model uses: {shown}.")
-    frame = table.frame.reindex(columns=list(prepare.feature_names_in_))
-    return fill_texts(frame, _texts(prepare))
-
-
-def _used(prepare: Any) -> set[str]:
-    return {
-        name
-        for _, _, columns in prepare.transformers_
-        for name in ([columns] if isinstance(columns, str) else columns)
-        if isinstance(name, str)
-    }
-
-
-def _texts(prepare: Any) -> list[str]:
-    return [columns for _, _, columns in prepare.transformers_ if isinstance(columns, str)]
+    return table.frame[used]

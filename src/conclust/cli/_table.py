@@ -3,21 +3,39 @@
 import csv
 import difflib
 import io
+import re
+from collections.abc import Iterable
 from dataclasses import dataclass
+from itertools import chain
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from conclust._files import (
+    UnreadableFileError,
+    separators_in,
+    sheet_of,
+    suffixes_of,
+    text_of_file,
+)
 from conclust.cli._errors import BadInput
+from conclust.cli._options import TableOptions
 
 if TYPE_CHECKING:
     import pandas as pd
 
-FORMATS = (".csv", ".tsv", ".txt", ".parquet", ".npy", ".npz")
-SEPARATORS = (",", ";", "\t")
+TEXT = (".csv", ".tsv", ".txt")
+ARRAYS = (".npy", ".npz")
+FORMATS = (*TEXT, ".xlsx", ".parquet", *ARRAYS)
 
 # A wider table is rather rows and columns swapped; a sparse matrix of terms may have more.
 MAX_COLUMNS = 50_000
 MAX_COLUMNS_SPARSE = 5_000_000
+
+# What counts as a missing cell, but for ids: a row may be called NA.
+MISSING = ("", "NA", "N/A", "n/a", "#N/A", "#NA", "<NA>", "NULL", "null", "None", "NaN", "nan",
+           "-NaN", "-nan")  # fmt: skip
+
+NUMBER_WITH_ZEROS = re.compile(rb"""(?:^|[\s,;"'])[+-]?0\d""")
 
 
 @dataclass(frozen=True)
@@ -34,6 +52,8 @@ class Table:
         One per row where the table has them; None: rows are named by position.
     notes : list of str
         What was done while reading that the user may want to know.
+    is_array : bool
+        Numbers without names of columns, which are taken to have one unit.
     """
 
     path: Path
@@ -41,6 +61,7 @@ class Table:
     matrix: Any
     ids: list[str] | None
     notes: list[str]
+    is_array: bool = False
 
     def __len__(self) -> int:
         return len(self.frame) if self.frame is not None else self.matrix.shape[0]
@@ -53,69 +74,123 @@ class Table:
 
 def read_table(
     path: Path,
-    id_col: str | None = None,
-    columns: list[str] | None = None,
-    text_col: list[str] | None = None,
-    separator: str | None = None,
+    options: TableOptions = TableOptions(),  # noqa: B008 (frozen)
+    *,
     min_rows: int = 2,
+    words: Iterable[str] = (),
 ) -> Table:
     """Read a table by its suffix.
 
     Parameters
     ----------
     path : Path
-    id_col : str, default=None
-        The column that names the rows; it is not clustered by.
-    columns, text_col : list of str, default=None
-        Columns to cluster by and columns of running text; by default all, and none.
-    separator : str, default=None
-        Of a CSV file; read off the header by default.
+    options : TableOptions
+        Which column names the rows, which are used, how the file is written.
     min_rows : int, default=2
+    words : iterable of str, default=()
+        Columns whose cells are kept as they are written, if they are there.
     """
+    _check_file(path)
+    suffix = suffixes_of(path)[0]
+    notes: list[str] = []
+    as_written = None
+    if suffix in ARRAYS:
+        return _array_table(path, options, min_rows)
+    if suffix == ".parquet":
+        frame = _read_parquet(path, options)
+    elif suffix == ".xlsx":
+        frame = _read_workbook(path, options.id_col)
+    else:
+        frame, as_written = _read_text(path, options, list(words), notes)
+    _check_sizes(path, frame.shape, min_rows, MAX_COLUMNS)
+    return _chosen(path, frame, options, list(words), notes, as_written)
+
+
+def _check_file(path: Path) -> None:
     if not path.exists():
         raise BadInput(f"{path}: no such file.")
     if path.is_dir():
         raise BadInput(f"{path} is a folder; name the file in it.")
-    if path.suffix.lower() not in FORMATS:
+    suffix, packed = suffixes_of(path)
+    if suffix not in FORMATS:
+        old = " Save it as .xlsx or .csv." if suffix in (".xls", ".ods", ".numbers") else ""
         raise BadInput(
-            f"{path.name}: tables are read from {', '.join(FORMATS)}; "
-            f"the suffix {path.suffix!r} is none of them."
+            f"{path.name}: tables are read from {', '.join(FORMATS)} (and .csv.gz); "
+            f"the suffix {suffix!r} is none of them.{old}"
         )
+    if packed and suffix not in (*TEXT, ".xlsx"):
+        raise BadInput(f"{path.name}: unpack it first; of packed files only text is read.")
     if path.stat().st_size == 0:
         raise BadInput(f"{path.name} is empty.")
-    notes: list[str] = []
-    suffix = path.suffix.lower()
-    ids: list[str] | None = None
-    matrix = frame = None
-    if suffix in (".npy", ".npz"):
-        matrix, frame, ids = _read_arrays(path)
-    elif suffix == ".parquet":
-        frame = _read_parquet(path, [id_col, *(columns or ()), *(text_col or ())])
-    else:
-        frame = _read_text(path, separator, id_col, notes)
+
+
+def _array_table(path: Path, options: TableOptions, min_rows: int) -> Table:
+    matrix, frame, ids = _read_arrays(path)
     if matrix is not None:
         _check_sizes(path, matrix.shape, min_rows, MAX_COLUMNS_SPARSE)
-        if id_col or columns or text_col:
+        if options.names_columns:
             raise BadInput(f"{path.name} is a sparse matrix without column names.")
-        return Table(path, None, matrix, ids, notes)
+        return Table(path, None, matrix, ids, [], is_array=True)
     assert frame is not None
     _check_sizes(path, frame.shape, min_rows, MAX_COLUMNS)
+    table = _chosen(path, frame, options, [], [])
+    return Table(path, table.frame, None, table.ids or ids, table.notes, is_array=True)
+
+
+def _chosen(
+    path: Path,
+    frame: "pd.DataFrame",
+    options: TableOptions,
+    words: list[str],
+    notes: list[str],
+    as_written: "pd.DataFrame | None" = None,
+) -> Table:
+    """The columns asked for, cells read as numbers where they are, and the ids."""
+    columns = [str(name) for name in frame.columns]
+    ids = None
+    id_col = options.id_col
     if id_col is not None:
-        _check_columns(path, frame, [id_col], "--id-col")
+        _check_columns(path, columns, [id_col], "--id-col")
         ids = _ids_of(path, frame[id_col], id_col)
-    if columns is not None:
-        _check_columns(path, frame, columns, "--columns")
-    if text_col:
-        _check_columns(path, frame, text_col, "--text-col")
-    used = [
-        c
-        for c in (columns if columns is not None else frame.columns)
-        if c != id_col and c not in (text_col or ())
-    ]
-    used += list(text_col or ())
+    named = options.named(columns)
+    for option, wanted in named.items():
+        _check_columns(path, columns, wanted, option)
+    texts, excluded = named["--text-col"], set(named["--exclude"])
+    used = named["--columns"] or columns
+    used = [c for c in used if c != id_col and c not in excluded and c not in texts]
+    used = list(dict.fromkeys([*used, *(c for c in named["--category"] if c != id_col), *texts]))
     if not used:
         raise BadInput(f"{path.name} has no column to cluster by besides {id_col!r}.")
-    return Table(path, frame[used], None, ids, notes)
+    found = frame[used].copy(deep=False)
+    kept = {*texts, *named["--category"], *words}
+    _read_cells(found, [c for c in used if c not in kept], as_written, notes)
+    return Table(path, found, None, ids, notes)
+
+
+def _read_cells(
+    frame: "pd.DataFrame", names: list[str], as_written: "pd.DataFrame | None", notes: list[str]
+) -> None:
+    """Columns of numbers and dates written as text become numbers, in place."""
+    from conclust._columns import has_decimal_commas, read_column
+
+    comma = as_written is not None and any(
+        has_decimal_commas(frame[name]) for name in names if _is_text(frame[name])
+    )
+    for name in names:
+        column = frame[name]
+        if comma and as_written is not None and name in as_written:
+            column = as_written[name]  # 1.234 is a thousand here
+        read = read_column(column, comma)
+        if read is not None:
+            frame[name] = read.values
+            if read.note:
+                notes.append(f"{name}: {read.note}.")
+
+
+def _is_text(column: Any) -> bool:
+    from pandas.api import types
+
+    return not types.is_numeric_dtype(column) and not types.is_datetime64_any_dtype(column)
 
 
 def _check_sizes(path: Path, shape: tuple[int, ...], min_rows: int, limit: int) -> None:
@@ -132,12 +207,11 @@ def _check_sizes(path: Path, shape: tuple[int, ...], min_rows: int, limit: int) 
         raise BadInput(f"{path.name} has {found}; clustering needs at least {min_rows}.")
 
 
-def _check_columns(path: Path, frame: "pd.DataFrame", wanted: list[str], option: str) -> None:
-    missing = [name for name in wanted if name not in frame.columns]
+def _check_columns(path: Path, columns: list[str], wanted: list[str], option: str) -> None:
+    missing = [name for name in wanted if name not in columns]
     if missing:
-        names = [str(c) for c in frame.columns]
-        close = difflib.get_close_matches(missing[0], names, n=3)
-        shown = ", ".join(names[:12]) + (", …" if len(names) > 12 else "")
+        close = difflib.get_close_matches(missing[0], columns, n=3)
+        shown = ", ".join(columns[:12]) + (", …" if len(columns) > 12 else "")
         hint = f"Did you mean {', '.join(map(repr, close))}?" if close else f"It has: {shown}."
         raise BadInput(f"{path.name} has no column {missing[0]!r} ({option}). {hint}")
 
@@ -145,7 +219,7 @@ def _check_columns(path: Path, frame: "pd.DataFrame", wanted: list[str], option:
 def _ids_of(path: Path, column: Any, id_col: str) -> list[str]:
     from collections import Counter
 
-    missing = column.isna()
+    missing = column.isna() | (column.astype(object) == "")
     if missing.any():
         raise BadInput(
             f"{path.name}: {int(missing.sum())} rows have no id in the column {id_col!r}, the "
@@ -168,76 +242,99 @@ def _text(value: Any) -> str:
 
 
 def _read_text(
-    path: Path, separator: str | None, id_col: str | None, notes: list[str]
-) -> "pd.DataFrame":
+    path: Path, options: TableOptions, words: list[str], notes: list[str]
+) -> "tuple[pd.DataFrame, pd.DataFrame | None]":
+    """The table, and its numbers as they are written, in a file of semicolons."""
     import warnings
 
     import pandas as pd
 
-    header = _header(path)
+    try:
+        found = text_of_file(path, options.encoding)
+    except UnreadableFileError as error:
+        told = str(error).replace("name the encoding it has", "name its encoding with --encoding")
+        raise BadInput(told) from error
+    if found.note:
+        notes.append(f"{found.note} Name another with --encoding.")
+    header = _header(path, found.text)
+    separator = options.separator
     if separator is None:
-        separator = "\t" if path.suffix.lower() == ".tsv" else _separator(path, header)
+        separator = "\t" if suffixes_of(path)[0] == ".tsv" else _separator(path, header)
         if separator == ";":
             notes.append("Columns are separated by semicolons.")
     if len(separator) != 1:
         raise BadInput(f"--separator must be one character; got {separator!r}.")
     try:
-        names = [name.strip() for name in next(csv.reader([header], delimiter=separator), [])]
+        given = next(csv.reader([header], delimiter=separator), [])
     except csv.Error as error:
         raise BadInput(f"{path.name} line 1 is no header: {error}.") from error
+    names = _named([name.strip() for name in given])
     if len(names) > MAX_COLUMNS:  # before anything else is read
         _check_sizes(path, (2, len(names)), 2, MAX_COLUMNS)
     _check_header(path, names)
+    as_text = {options.id_col, *words, *options.named(names)["--category"]}
+    content = found.text.encode("utf-8", "replace")
+    how = {
+        "sep": separator,
+        "index_col": False,
+        "names": names,
+        "header": 0,
+        "skipinitialspace": True,
+        "keep_default_na": False,
+        "na_values": {name: list(MISSING) for name in names if name != options.id_col},
+    }
     try:
         with warnings.catch_warnings():
             # Rows longer than the header would shift or lose their values.
             warnings.simplefilter("error", pd.errors.ParserWarning)
             frame = pd.read_csv(
-                path,
-                sep=separator,
-                encoding="utf-8-sig",
-                index_col=False,
-                dtype={id_col: str} if id_col in names else None,
-                names=names,
-                header=0,
-                skipinitialspace=True,
+                io.BytesIO(content), dtype={n: str for n in names if n in as_text} or None, **how
             )
-    except UnicodeDecodeError as error:
-        raise BadInput(
-            f"{path.name} is not UTF-8 (byte {error.start}); save it with the encoding UTF-8."
-        ) from error
     except (pd.errors.ParserError, pd.errors.ParserWarning, ValueError) as error:
         text = str(error).strip().split("\n")[0]
         raise BadInput(
             f"{path.name} is not a table: {text}. The header has {len(names)} columns; put quotes "
             "around values that hold a separator."
         ) from error
-    if separator == ";":
-        frame = _decimal_commas(frame, id_col, notes)
-    return frame
+    if separator != ";" and not NUMBER_WITH_ZEROS.search(content):
+        return frame, None
+    as_written = _as_written(frame, content, how)
+    return frame, as_written if separator == ";" else None
 
 
-def _header(path: Path) -> str:
-    limit = 64 << 20
-    with path.open("rb") as file:
-        line = file.readline(limit)
-    if b"\0" in line:
-        raise BadInput(f"{path.name} is not a text file.")
-    try:
-        text = line.decode("utf-8-sig").strip("\r\n").split("\r")[0]  # old Macs end lines so
-    except UnicodeDecodeError as error:
-        raise BadInput(
-            f"{path.name} line 1 is not UTF-8; save the file with the encoding UTF-8."
-        ) from error
-    if not text.strip():
+def _as_written(
+    frame: "pd.DataFrame", content: bytes, how: dict[str, Any]
+) -> "pd.DataFrame | None":
+    """The cells of numbers; those with leading zeros are codes and go back into the frame."""
+    import pandas as pd
+
+    from conclust._columns import has_leading_zeros
+
+    names = [c for c in frame.columns if frame[c].dtype.kind in "iuf"]
+    if not names:
+        return pd.DataFrame()
+    cells = pd.read_csv(io.BytesIO(content), dtype=str, usecols=names, **how)
+    for name in names:
+        if has_leading_zeros(cells[name]):
+            frame[name] = cells.pop(name)
+    return cells
+
+
+def _header(path: Path, text: str) -> str:
+    line = io.StringIO(text, newline=None).readline().strip("\r\n")
+    if not line.strip():
         raise BadInput(f"{path.name} begins with an empty line; the first line must be a header.")
-    return text
+    return line
+
+
+def _named(names: list[str]) -> list[str]:
+    """Columns without a name are called by their place; pandas writes its index so."""
+    return [name or f"column {i + 1}" for i, name in enumerate(names)]
 
 
 def _separator(path: Path, header: str) -> str:
     """The separator in the header, if there is no doubt which one it is."""
-    outside = "".join(header.split('"')[::2])  # quoted names may hold any of them
-    found = [s for s in SEPARATORS if s in outside]
+    found = separators_in(header)
     if len(found) > 1:
         raise BadInput(
             f"{path.name}: the header holds {' and '.join(map(repr, found))}; "
@@ -266,22 +363,23 @@ def _is_number(text: str) -> bool:
     return True
 
 
-def _decimal_commas(frame: "pd.DataFrame", id_col: str | None, notes: list[str]) -> "pd.DataFrame":
-    """Columns whose every value is like 1,5 are numbers, where semicolons separate columns."""
+def _read_workbook(path: Path, id_col: str | None) -> "pd.DataFrame":
     import pandas as pd
 
-    for name in frame.columns:
-        column = frame[name]
-        if name == id_col or pd.api.types.is_numeric_dtype(column) or column.isna().all():
-            continue
-        text = column.dropna().astype(str)
-        if text.str.fullmatch(r"[+-]?\d+(,\d+)?").all():
-            frame[name] = pd.to_numeric(column.str.replace(",", ".", regex=False))
-            notes.append(f"{name}: decimal commas read as decimal points.")
-    return frame
+    rows = sheet_of(path)
+    if not rows:
+        raise BadInput(f"{path.name}: the first sheet is empty.")
+    names = _named(["" if cell is None else str(cell).strip() for cell in rows[0]])
+    _check_header(path, names)
+    cells = [
+        [None if c in MISSING and n != id_col else c for n, c in zip(names, row, strict=True)]
+        for row in rows[1:]
+        if any(cell is not None for cell in row)
+    ]
+    return pd.DataFrame(cells, columns=names, dtype=object).infer_objects()
 
 
-def _read_parquet(path: Path, wanted: list[str | None]) -> "pd.DataFrame":
+def _read_parquet(path: Path, options: TableOptions) -> "pd.DataFrame":
     import pandas as pd
 
     try:
@@ -292,6 +390,8 @@ def _read_parquet(path: Path, wanted: list[str | None]) -> "pd.DataFrame":
         text = str(error).strip().split("\n")[0][:200]
         raise BadInput(f"{path.name} is not a Parquet file: {text}") from error
     frame.columns = frame.columns.astype(str)
+    named = options.named([str(frame.index.name)])
+    wanted = {options.id_col, *chain(*named.values())}
     if frame.index.name in wanted and frame.index.name not in frame.columns:
         frame = frame.reset_index()  # the index is where pandas keeps ids
     return frame.reset_index(drop=True)
@@ -334,9 +434,13 @@ def _read_arrays(path: Path) -> tuple[Any, "pd.DataFrame | None", list[str] | No
 
 
 def write_rows(path: Path, header: list[str], rows: Any) -> int:
-    """Write a CSV file, atomically; return how many cells were guarded."""
+    """Write a CSV file or a workbook, atomically; return how many cells were guarded."""
     from conclust._atomic import atomic_write
+    from conclust._files import write_sheet
 
+    if path.suffix.lower() == ".xlsx":
+        write_sheet(path, [header, *map(list, rows)])  # text is text there: nothing to guard
+        return 0
     buffer = io.StringIO(newline="")
     writer = csv.writer(buffer, lineterminator="\n")
     writer.writerow([guarded(name) for name in header])

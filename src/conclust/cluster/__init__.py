@@ -12,6 +12,9 @@ from conclust.cluster._constrained_kmeans import (
 )
 from conclust.cluster._cop_kmeans import COPKMeans, cop_kmeans
 from conclust.cluster._doubting_mixture import (
+    FIRST_RATE,
+    PRIOR_SAID,
+    PRIOR_WRONG,
     Doubted,
     Scatter,
     doubting_mixture,
@@ -26,10 +29,13 @@ from conclust.cluster._mpckmeans import MPCKMeans
 from conclust.cluster._pckmeans import PCKMeans, pckmeans
 from conclust.cluster._penalty import MULTIPLES, price_by_regret
 from conclust.cluster._smooth import smooth_over_neighbors
-from conclust.cluster._spectral_learning import SpectralLearning
+from conclust.cluster._spectral_learning import SpectralLearning, leading_vectors
 
 __all__ = [
+    "FIRST_RATE",
     "MULTIPLES",
+    "PRIOR_SAID",
+    "PRIOR_WRONG",
     "COPKMeans",
     "ConstrainedGaussianMixture",
     "ConstrainedKMeans",
@@ -47,6 +53,7 @@ __all__ = [
     "cop_kmeans",
     "doubting_mixture",
     "estimated_rates",
+    "leading_vectors",
     "log_joint",
     "normalize",
     "pckmeans",

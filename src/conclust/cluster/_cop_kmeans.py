@@ -18,7 +18,7 @@ from conclust._lloyd.improve import Improver, best_improved, swapped
 from conclust._lloyd.rows import open_rows
 from conclust._lloyd.start import centered, init_centers
 from conclust._pairs import Graph
-from conclust._placement.hard import Outcome, Placement, place
+from conclust._placement.hard import GivenUp, Outcome, Placement, place
 from conclust._placement.units import STILL, Units, hard_units, raise_infeasible, units_of
 from conclust._progress import Rounds
 from conclust._sklearn import (
@@ -136,6 +136,7 @@ class HardLloyd:
         self.n_features = X.shape[1]
         self.weight = np.ones(X.shape[0]) if sample_weight is None else sample_weight
         self._weight = np.empty(0) if sample_weight is None else sample_weight[units.rows]
+        self._given_up: GivenUp = {}
         self.near = open_rows(
             X, n_clusters, sample_weight=sample_weight, linked=units.rows, all_distances=True
         )
@@ -243,6 +244,7 @@ class HardLloyd:
             fresh=self._moving,
             relax=self.relax,
             time_limit=self.time_limit,
+            given_up=self._given_up,
         )
         self._labels = placement.labels
         linked = near.add(placement.labels[unit].astype(np.int32), centers)
@@ -257,7 +259,7 @@ def _without_weak_must_links(constraints: Constraints, n_clusters: int) -> Const
     Units move as one, so `place` can only break cannot-links.
     """
     while True:
-        conflicts = constraints.conflicts(n_clusters)
+        conflicts = constraints.conflicts(n_clusters, max_listed=None)
         chosen = hitting_set([c.index for c in conflicts], constraints.weight)
         weak = chosen[constraints.kinds[chosen] == "must-link"]
         if not len(weak):

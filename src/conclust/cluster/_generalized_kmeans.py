@@ -16,7 +16,7 @@ from sklearn.utils.validation import check_is_fitted
 from conclust._declare import PAIRS, Named, Takes
 from conclust._kernels import online as kernels
 from conclust._kernels.place_hard import sum_costs
-from conclust._lloyd.best import best_of_starts, n_starts
+from conclust._lloyd.best import best_of_starts, n_starts, warn_if_degenerate
 from conclust._lloyd.start import centered, init_centers
 from conclust._placement.hard import place
 from conclust._placement.units import STILL, Units, hard_units, raise_infeasible
@@ -25,7 +25,7 @@ from conclust._sklearn import Interval, StrOptions, fit_context
 from conclust._threads import one_blas_thread
 from conclust._validation import check_inputs, check_new_rows, weights_of_rows
 from conclust.cluster._cop_kmeans import cop_kmeans
-from conclust.constraints import Constraints
+from conclust.constraints import Constraints, must_link_components
 from conclust.exceptions import DegenerateClusteringWarning
 
 KINDS = {"identity": kernels.IDENTITY, "diag": kernels.DIAGONAL, "full": kernels.FULL}
@@ -604,7 +604,10 @@ class GeneralizedKMeans(ClusterMixin, BaseEstimator):
         )
         self._keep(best, shape, mean, dtype)
         self.report_ = constraints.report(best.labels)
-        if best.collapsed:
+        n_units = min(len(np.unique(X, axis=0)), must_link_components(constraints)[1])
+        if n_units < self.n_clusters:
+            warn_if_degenerate(best.labels, self.n_clusters)
+        elif best.collapsed:
             self._warn_collapsed(int(np.count_nonzero(best.clusters.mass)))
         return self
 

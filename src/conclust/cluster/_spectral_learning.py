@@ -46,11 +46,71 @@ class Round(NamedTuple):
     seconds: float
 
 
+class Nodes(NamedTuple):
+    """Rows that are equal, taken as one: copies would fill each other's lists of neighbours."""
+
+    of_row: np.ndarray  # (n_samples,) the node of each row, numbered by their first rows
+    content: np.ndarray  # (n_nodes,) nodes with the same number are equal, yet said to be apart
+    first: np.ndarray  # (n_contents,) the first row of each content
+
+
 class Embedding(NamedTuple):
     """Eigenvectors of the normalised affinity."""
 
     vectors: np.ndarray  # (n_samples, n_components)
     values: np.ndarray  # (n_components + 1,), or fewer: largest first
+
+
+def collapse(X: Matrix, cannot_link: np.ndarray) -> Nodes:
+    """Take equal rows as one node, but for those that a statement keeps apart from an equal one."""
+    content, first = distinct_rows(X)
+    inside = content[cannot_link[:, 0]] == content[cannot_link[:, 1]]
+    key = content.copy()
+    alone = np.unique(cannot_link[inside])
+    key[alone] = len(first) + np.arange(len(alone))
+    _, row, node = np.unique(key, return_index=True, return_inverse=True)
+    rank = np.empty(len(row), dtype=np.int64)
+    rank[np.argsort(row)] = np.arange(len(row))
+    return Nodes(rank[node.ravel()], content[np.sort(row)], first)
+
+
+def distinct_rows(X: Matrix) -> tuple[np.ndarray, np.ndarray]:
+    """Number the different rows in the order they first appear: (n,) numbers, and first rows."""
+    if sp.issparse(X):
+        X = X.copy()
+        X.eliminate_zeros()
+        X.sort_indices()
+        starts = zip(X.indptr[:-1], X.indptr[1:], strict=True)
+        keys = [X.indices[s:e].tobytes() + X.data[s:e].tobytes() for s, e in starts]
+        number: dict[bytes, int] = {}
+        content = np.array([number.setdefault(key, len(number)) for key in keys])
+        return content, np.unique(content, return_index=True)[1]
+    rows = np.ascontiguousarray(X + 0.0)  # -0 is 0
+    _, first, content = np.unique(
+        rows.view(np.dtype((np.void, rows.dtype.itemsize * rows.shape[1]))).ravel(),
+        return_index=True,
+        return_inverse=True,
+    )
+    rank = np.empty(len(first), dtype=np.int64)
+    rank[np.argsort(first)] = np.arange(len(first))
+    return rank[content.ravel()], np.sort(first)
+
+
+def neighbors_of_nodes(
+    X: Matrix, nodes: Nodes, n_neighbors: int, gamma: float | None
+) -> sp.csr_array:
+    """Affinities of nodes: those of what they hold, and 1 where that is the same."""
+    distinct = X[nodes.first]
+    if len(nodes.first) == 1:
+        affinity = sp.csr_array((1, 1))
+    else:
+        affinity = neighbor_affinities(distinct, n_neighbors, gamma)
+    if len(nodes.content) == len(nodes.first):
+        return affinity
+    same = affinity + sp.eye_array(len(nodes.first), format="csr")
+    among = same[nodes.content][:, nodes.content].tolil()
+    among.setdiag(0.0)
+    return among.tocsr()
 
 
 def all_affinities(X: Matrix, gamma: float | None) -> np.ndarray:
@@ -281,7 +341,8 @@ class SpectralLearning(ClusterMixin, BaseEstimator):
     Notes
     -----
     A pair stated both ways is edited on balance; a must-link of weight w gets affinity w. With
-    neighbours, memory is O(n_samples · n_neighbors). ``n_neighbors=None,
+    neighbours, rows that are equal are one vertex of the graph, unless a statement keeps them
+    apart, and memory is O(n_samples · n_neighbors). ``n_neighbors=None,
     normalization="additive", regularization=0`` is the paper's algorithm.
 
     References
@@ -369,8 +430,11 @@ class SpectralLearning(ClusterMixin, BaseEstimator):
         pairs = constraints.pairs()
         with progress(self.verbose, type(self).__name__, 1) as show:
             rounds = Rounds(Round, lambda record: show(record, advance=1))
-            A = edit(self._affinities(X), pairs.pairs, pairs.sign, pairs.weight)
-            n_components = min(int(self.n_components or self.n_clusters), X.shape[0])
+            A, node = self._affinities(X, pairs.pairs[pairs.sign < 0])
+            between = node[pairs.pairs]
+            told = between[:, 0] != between[:, 1]
+            A = edit(A, between[told], pairs.sign[told], pairs.weight[told])
+            n_components = min(int(self.n_components or self.n_clusters), A.shape[0])
             found = leading_vectors(
                 A,
                 n_components,
@@ -378,7 +442,7 @@ class SpectralLearning(ClusterMixin, BaseEstimator):
                 random_state,
                 regularization=self.regularization,
             )
-            self.embedding_ = unit_rows(found.vectors)
+            self.embedding_ = unit_rows(found.vectors)[node]
             self.eigenvalues_ = found.values
             base = KMeans(n_init=10) if self.estimator is None else self.estimator
             self.labels_ = labels_from(base, self.embedding_, self.n_clusters, seed)
@@ -389,15 +453,18 @@ class SpectralLearning(ClusterMixin, BaseEstimator):
         self.history_, self.n_iter_, self.converged_ = rounds.history, 1, True
         return self
 
-    def _affinities(self, X: Matrix) -> Any:
+    def _affinities(self, X: Matrix, cannot_link: np.ndarray) -> tuple[Any, np.ndarray]:
+        """Affinities between nodes, and the node of each row."""
+        rows = np.arange(X.shape[0])
         if self.affinity == "precomputed":
-            return _checked(X)
+            return _checked(X), rows
         n_neighbors = self.n_neighbors
         if n_neighbors == "auto":
             n_neighbors = None if X.shape[0] <= DENSE_ROWS else NEIGHBORS
         if n_neighbors is None or X.shape[0] == 1:
-            return all_affinities(X, self.gamma)
-        return neighbor_affinities(X, n_neighbors, self.gamma)
+            return all_affinities(X, self.gamma), rows
+        nodes = collapse(X, cannot_link)
+        return neighbors_of_nodes(X, nodes, n_neighbors, self.gamma), nodes.of_row
 
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()

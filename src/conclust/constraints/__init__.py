@@ -2,11 +2,10 @@
 
 from conclust.constraints._closure import Closure
 from conclust.constraints._components import must_link_components
-from conclust.constraints._conflicts import Conflict, hitting_set
+from conclust.constraints._conflicts import MAX_LISTED, Conflict, hitting_set
 from conclust.constraints._constraints import Constraints, Statement, read_constraints
 from conclust.constraints._quality import ConstraintQuality, constraint_quality
-from conclust.constraints._relative import MAX_LISTED
-from conclust.constraints._report import ConstraintReport
+from conclust.constraints._report import ConstraintReport, RelativeCount
 from conclust.constraints._resolving import FileSummary, summarize_file
 from conclust.constraints._sampling import sample_constraints
 
@@ -18,6 +17,7 @@ __all__ = [
     "ConstraintReport",
     "Constraints",
     "FileSummary",
+    "RelativeCount",
     "Statement",
     "constraint_quality",
     "hitting_set",

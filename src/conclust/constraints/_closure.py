@@ -10,7 +10,7 @@ import numpy.typing as npt
 from conclust._arrays import FloatArray, IntArray
 from conclust._pairs import merge_pairs
 from conclust.constraints._components import check_group_pairs, must_link_components
-from conclust.constraints._conflicts import contradictions
+from conclust.constraints._conflicts import MAX_LISTED, clashing_pairs, contradictions
 from conclust.exceptions import InconsistentConstraintsError
 
 if TYPE_CHECKING:
@@ -118,8 +118,9 @@ def close(constraints: "Constraints") -> Closure:
     groups = [component[g] for g in constraints.apart]
     clash = (ends[:, 0] == ends[:, 1]).any() or any(len(np.unique(g)) < len(g) for g in groups)
     if clash:
-        found = contradictions(constraints, component)
-        more = f" {len(found) - 1} more such conflicts." if len(found) > 1 else ""
+        found = contradictions(constraints, component, MAX_LISTED)
+        n_clashing = len(clashing_pairs(constraints, component)[0])
+        more = f" {n_clashing - 1} more such conflicts." if n_clashing > 1 else ""
         raise InconsistentConstraintsError(
             f"The constraints contradict each other: {found[0]}{more} "
             "`constraints.conflicts()` lists them, `constraints.repaired()` drops the least "

@@ -20,8 +20,16 @@ from conclust.constraints._components import must_link_components
 if TYPE_CHECKING:
     from conclust.constraints._constraints import Constraints
 
-# Steps of the exact searches for a clique or a colouring; a few seconds at most.
+MAX_LISTED = 100  # of each kind: nobody reads more, and each takes a search of its own
+
+# Links looked at while conflicts with a number of clusters are listed; a million links are looked
+# at twice, which takes some seconds.
+MAX_SCANNED = 2_000_000
+
+# Steps of the exact searches for a clique or a colouring; a few seconds at most. A step of the
+# latter looks at all links of a vertex: with many of them there are fewer steps.
 BUDGET = 2_000_000
+MANY_LINKS = 10
 
 # The hitting-set search of `repair` walks one path per contradiction in every round; above this
 # many it would be slower than it is worth, and the greedy orders decide alone.
@@ -63,22 +71,45 @@ class Conflict:
         return f"Conflict({self.reason})"
 
 
-def find_conflicts(constraints: "Constraints", n_clusters: int | None = None) -> list[Conflict]:
+def find_conflicts(
+    constraints: "Constraints", n_clusters: int | None = None, at_most: int | None = None
+) -> list[Conflict]:
     """List the conflicts of a set; see :meth:`conclust.Constraints.conflicts`."""
     component, _ = must_link_components(constraints)
-    found = contradictions(constraints, component)
+    found = contradictions(constraints, component, at_most)
     if n_clusters is not None:
         if isinstance(n_clusters, bool) or n_clusters != int(n_clusters) or n_clusters < 1:
             raise ValueError(f"n_clusters must be a positive integer or None; got {n_clusters!r}.")
-        found += too_few_clusters(constraints, component, int(n_clusters))
+        found += too_few_clusters(constraints, component, int(n_clusters), at_most)
     return found
 
 
 # ---------------------------------------------------------------------- contradictions
 
 
-def contradictions(constraints: "Constraints", component: IntArray) -> list[Conflict]:
-    """Explain every cannot-link inside a must-link component by a shortest must-link path."""
+def contradictions(
+    constraints: "Constraints", component: IntArray, at_most: int | None = None
+) -> list[Conflict]:
+    """Explain cannot-links inside a must-link component, each by a shortest must-link path."""
+    pairs, statements = clashing_pairs(constraints, component)
+    pairs, statements = pairs[:at_most], statements[:at_most]
+    if not len(pairs):
+        return []
+    paths = _must_link_paths(constraints, pairs)
+    return [
+        Conflict(
+            "contradiction",
+            np.append(path, by).astype(np.int64),
+            constraints,
+            None,
+            _words.joined_yet_apart(_walk(constraints, int(pair[0]), path)),
+        )
+        for pair, by, path in zip(pairs, statements, paths, strict=True)
+    ]
+
+
+def clashing_pairs(constraints: "Constraints", component: IntArray) -> tuple[IntArray, IntArray]:
+    """Pairs of samples both joined and apart, (m, 2), and the statement that says apart, (m,)."""
     is_inside = component[constraints.cannot_link]
     inside = is_inside[:, 0] == is_inside[:, 1]
     ends = [constraints.cannot_link[inside]]
@@ -91,21 +122,8 @@ def contradictions(constraints: "Constraints", component: IntArray) -> list[Conf
         ends.append(clashing)
         statement.append(np.full(len(clashing), i))
     pairs, statements = np.concatenate(ends), np.concatenate(statement)
-    if not len(pairs):
-        return []
     order = np.argsort(statements, kind="stable")
-    pairs, statements = pairs[order], statements[order]
-    paths = _must_link_paths(constraints, pairs)
-    return [
-        Conflict(
-            "contradiction",
-            np.append(path, by).astype(np.int64),
-            constraints,
-            None,
-            _words.joined_yet_apart(_walk(constraints, int(pair[0]), path)),
-        )
-        for pair, by, path in zip(pairs, statements, paths, strict=True)
-    ]
+    return pairs[order], statements[order]
 
 
 def _neighbors_in_component(members: IntArray, component: IntArray) -> IntArray:
@@ -149,9 +167,10 @@ def _must_link_paths(constraints: "Constraints", pairs: IntArray) -> list[IntArr
 
 
 def too_few_clusters(
-    constraints: "Constraints", component: IntArray, n_clusters: int
+    constraints: "Constraints", component: IntArray, n_clusters: int, at_most: int | None = None
 ) -> list[Conflict]:
     """Find parts of the cannot-link graph that need more than `n_clusters` clusters."""
+    most = len(constraints) if at_most is None else at_most
     found = []
     small_groups = np.ones(len(constraints), dtype=bool)
     for i, members in zip(
@@ -181,17 +200,20 @@ def too_few_clusters(
                 1,
                 _words.one_cluster([constraints.name(int(s)) for s in graph.said[e]]),
             )
-            for e in range(len(graph.ends))
+            for e in range(len(graph.ends[:most]))
         ]
-    parts = [graph]
-    while parts:
-        connected = _connected_cores(parts.pop(), n_clusters)
-        for part in connected:
+    parts, n_scanned = [graph], 0
+    while parts and len(found) < most and n_scanned < MAX_SCANNED:
+        whole = parts.pop()
+        n_scanned += len(whole.ends)
+        for part in _connected_cores(whole, n_clusters):
+            if len(found) >= most:
+                break
             edges = _uncolorable_part(part, n_clusters)
             if edges is not None:
                 found.append(_crowd_conflict(constraints, component, part, edges, n_clusters))
                 parts.append(part.without(edges))
-    return found
+    return found[:most]
 
 
 class _ApartGraph(NamedTuple):
@@ -252,7 +274,8 @@ def _critical_vertices(
 ) -> IntArray | None:
     """Shrink a graph without colouring until every vertex is needed (deletion filter)."""
     colors = np.empty(len(alive), dtype=np.int64)
-    if coloring.color(indptr, indices, alive, n_clusters, BUDGET, colors) != coloring.NONE:
+    budget = BUDGET * MANY_LINKS // max(len(indices) // len(alive), MANY_LINKS)
+    if coloring.color(indptr, indices, alive, n_clusters, budget, colors) != coloring.NONE:
         return None
     for v in np.flatnonzero(alive):
         if not alive[v]:
@@ -263,7 +286,7 @@ def _critical_vertices(
         coloring.core(indptr, indices, n_clusters, inner)
         if not inner.any():
             continue
-        if coloring.color(indptr, indices, inner, n_clusters, BUDGET, colors) == coloring.NONE:
+        if coloring.color(indptr, indices, inner, n_clusters, budget, colors) == coloring.NONE:
             alive = inner
     return np.flatnonzero(alive)
 

@@ -12,7 +12,7 @@ from conclust._arrays import FloatArray, IntArray
 from conclust._pairs import SignedPairs, violated
 from conclust.constraints._closure import Closure, close
 from conclust.constraints._components import PAIR_LIMIT, check_group_pairs
-from conclust.constraints._conflicts import Conflict, find_conflicts, hitting_set
+from conclust.constraints._conflicts import MAX_LISTED, Conflict, find_conflicts, hitting_set
 from conclust.constraints._hierarchy import as_hierarchy, informative_triplets
 from conclust.constraints._html import constraints_html
 from conclust.constraints._kinds import (
@@ -37,14 +37,14 @@ from conclust.constraints._kinds import (
 from conclust.constraints._matrix import pairs_of_matrix
 from conclust.constraints._reading import read_table, table_from_frame
 from conclust.constraints._relative import (
-    MAX_LISTED,
     forces,
     relative_conflicts,
     repair_all,
     satisfied_by_tree,
 )
 from conclust.constraints._report import ConstraintReport
-from conclust.constraints._resolving import resolve
+from conclust.constraints._resolving import position_reader, resolve
+from conclust.constraints._rows import StatementCount, index_of, n_rows, order_of_rows, texts_of
 from conclust.constraints._writing import to_frame, write
 from conclust.exceptions import InvalidConstraintsError
 
@@ -77,7 +77,7 @@ class Constraints:
         Samples that do not.
     relative : array-like of shape (r, 3), default=()
         Rows ``(a, b, c)``, read ``ab|c``: a and b are closer to each other than either is to c.
-        A row with a = b says nothing and is left out.
+        The three are different samples.
     must_link_weight, cannot_link_weight, relative_weight : array-like or float, default=None
         Positive weights, one per row; 1 by default.
     n_samples : int, default=None
@@ -86,7 +86,7 @@ class Constraints:
     Attributes
     ----------
     must_link, cannot_link, relative : ndarray
-        The statements of each kind, in the order given.
+        The statements of each kind, in the order given; read-only.
     apart : list of ndarray
         Groups whose members are all apart from each other; see :meth:`from_groups`.
     must_link_weight, cannot_link_weight, relative_weight, apart_weight : ndarray
@@ -128,6 +128,7 @@ class Constraints:
     ids: npt.NDArray[Any] | None
     provenance: Mapping[str, npt.NDArray[Any]]
     skipped: tuple[dict[str, Any], ...]
+    _index_of_ids: npt.NDArray[Any] | None = None  # where the ids were a column of a table
 
     def __init__(
         self,
@@ -148,9 +149,11 @@ class Constraints:
             (RELATIVE, "relative", relative, relative_weight),
         ):
             given = as_positions(value, name, n_samples)
-            rows.append(three_columns(given))
-            weights.append(as_weights(weight, f"{name}_weight", len(given)))
-            kinds.append(np.full(len(given), kind, dtype=np.int8))
+            weight = as_weights(weight, f"{name}_weight", len(given))
+            told = given[:, 0] != given[:, 1]  # "a and a are closer than to c" says nothing
+            rows.append(three_columns(given[told]))
+            weights.append(weight[told])
+            kinds.append(np.full(told.sum(), kind, dtype=np.int8))
         self._fill(
             np.concatenate(kinds),
             np.concatenate(rows),
@@ -169,6 +172,7 @@ class Constraints:
         members: IntArray | None = None,
         n_samples: int | None = None,
         ids: npt.NDArray[Any] | None = None,
+        index_of_ids: npt.NDArray[Any] | None = None,
         provenance: Mapping[str, npt.NDArray[Any]] | None = None,
         skipped: Sequence[dict[str, Any]] = (),
         dropped: "Constraints | None" = None,
@@ -192,6 +196,7 @@ class Constraints:
             "_members": frozen(members),
             "n_samples": n_samples,
             "ids": None if ids is None else frozen(ids),
+            "_index_of_ids": index_of_ids,
             "provenance": MappingProxyType({k: frozen(v) for k, v in (provenance or {}).items()}),
             "skipped": tuple(skipped),
             "_dropped": dropped,
@@ -212,18 +217,14 @@ class Constraints:
 
     def __getstate__(self) -> dict[str, Any]:
         state = {**self.__dict__, "provenance": dict(self.provenance)}
-        if self.ids is not None and self.ids.dtype == object:
-            # One array of texts: object by object, 100 000 names take many seconds to write.
-            texts = self.ids.astype(str)
-            if all(isinstance(name, str) for name in self.ids) and (texts == self.ids).all():
-                state["ids"] = texts
-                state["ids_as_objects"] = True
-        return state
+        as_texts = {name: texts_of(state[name]) for name in ("ids", "_index_of_ids")}
+        return state | {name: texts for name, texts in as_texts.items() if texts is not None}
 
     def __setstate__(self, state: dict[str, Any]) -> None:
         state = dict(state)
-        if state.pop("ids_as_objects", False):
-            state["ids"] = frozen(state["ids"].astype(object))
+        for name in ("ids", "_index_of_ids"):
+            if state[name] is not None and state[name].dtype.kind == "U":
+                state[name] = frozen(state[name].astype(object))
         for name, value in state.items():
             value = MappingProxyType(value) if name == "provenance" else value
             object.__setattr__(self, name, value)
@@ -390,6 +391,7 @@ class Constraints:
             np.ones(len(triplets)),
             n_samples=read.n_samples,
             ids=None if ids is None else np.asarray(ids),
+            index_of_ids=index_of(ids),
         )
 
     @classmethod
@@ -408,12 +410,13 @@ class Constraints:
         -------
         Constraints
         """
-        return cls._made(**resolve(table_from_frame(frame), ids)._asdict())
+        parsed = resolve(table_from_frame(frame), ids)
+        return cls._made(**parsed._asdict(), index_of_ids=index_of(ids))
 
     # ------------------------------------------------------------------ parts and sizes
 
     def _of_kind(self, kind: int, width: int) -> IntArray:
-        return self._rows[self._kind == kind, :width]
+        return frozen(self._rows[self._kind == kind, :width])
 
     @property
     def must_link(self) -> IntArray:
@@ -438,22 +441,22 @@ class Constraints:
     @property
     def must_link_weight(self) -> FloatArray:
         """(m,) weights of `must_link`."""
-        return self._weight[self._kind == MUST_LINK]
+        return frozen(self._weight[self._kind == MUST_LINK])
 
     @property
     def cannot_link_weight(self) -> FloatArray:
         """(c,) weights of `cannot_link`."""
-        return self._weight[self._kind == CANNOT_LINK]
+        return frozen(self._weight[self._kind == CANNOT_LINK])
 
     @property
     def relative_weight(self) -> FloatArray:
         """(r,) weights of `relative`."""
-        return self._weight[self._kind == RELATIVE]
+        return frozen(self._weight[self._kind == RELATIVE])
 
     @property
     def apart_weight(self) -> FloatArray:
         """(g,) weights of `apart`; the weight holds for each pair of the group."""
-        return self._weight[self._kind == APART]
+        return frozen(self._weight[self._kind == APART])
 
     @property
     def weight(self) -> FloatArray:
@@ -463,7 +466,7 @@ class Constraints:
     @property
     def kinds(self) -> npt.NDArray[np.str_]:
         """(len(self),) 'must-link', 'cannot-link', 'relative' or 'apart', in the order given."""
-        return NAME_OF_KIND[self._kind]
+        return frozen(NAME_OF_KIND[self._kind])
 
     @property
     def samples(self) -> IntArray:
@@ -491,7 +494,7 @@ class Constraints:
     @property
     def shape(self) -> tuple[int]:
         """``(len(self),)``: statements can be indexed like the entries of an array."""
-        return (len(self),)
+        return (StatementCount(len(self)),)
 
     def __len__(self) -> int:
         return len(self._kind)
@@ -533,6 +536,7 @@ class Constraints:
             members=self._members,
             n_samples=self.n_samples,
             ids=self.ids,
+            index_of_ids=self._index_of_ids,
             provenance={name: v[index] for name, v in self.provenance.items()},
             **more,
         )
@@ -605,9 +609,57 @@ class Constraints:
             members=self._members,
             n_samples=n_samples,
             ids=self.ids,
+            index_of_ids=self._index_of_ids,
             provenance=self.provenance,
             skipped=self.skipped,
             dropped=self._dropped,  # type: ignore[attr-defined]
+        )
+
+    def on_rows_of(self, X: Any) -> "Constraints":
+        """Return the same set about the rows of X, by the names in its index where it has some.
+
+        Parameters
+        ----------
+        X : array-like, sparse matrix or data frame of shape (n_samples, n_features)
+            A data frame whose index holds the ids of the set in another order is followed, one
+            with other names is refused. Rows that are only counted 0, 1, 2, … have no names.
+
+        Returns
+        -------
+        Constraints
+
+        Examples
+        --------
+        >>> import pandas as pd
+        >>> table = pd.DataFrame({"x": [1, 2, 3]}, index=["ann", "bob", "cid"])
+        >>> links = pd.DataFrame({"a": ["ann"], "b": ["cid"], "type": ["same"]})
+        >>> known = Constraints.from_frame(links, ids=table.index)
+        >>> known.on_rows_of(table[::-1]).must_link.tolist()
+        [[2, 0]]
+        """
+        found = self.on(n_rows(X))
+        names = index_of(X)
+        if names is None or self.ids is None:
+            return found
+        order = order_of_rows(names, self.ids, self._index_of_ids)
+        return found if order is None else found._in_order(order)
+
+    def _in_order(self, order: IntArray) -> "Constraints":
+        """Of rows that stand in another order: `order` holds where each stood before."""
+        place = np.empty(len(order) + 1, dtype=np.int64)
+        place[order] = np.arange(len(order))
+        place[-1] = -1  # no sample
+        group = self._kind == APART
+        rows = np.where(group[:, None], self._rows, place[np.where(group[:, None], -1, self._rows)])
+        return Constraints._made(
+            self._kind,
+            rows,
+            self._weight,
+            members=place[self._members],
+            n_samples=self.n_samples,
+            ids=None if self.ids is None else self.ids[order],
+            provenance=self.provenance,
+            skipped=self.skipped,
         )
 
     def name(self, sample: int) -> str:
@@ -642,6 +694,7 @@ class Constraints:
             np.concatenate([self._weight, other._weight]),
             members=np.concatenate([self._members, other._members]),
             ids=ids,
+            index_of_ids=self._index_of_ids if self.ids is not None else other._index_of_ids,
             provenance={
                 name: np.concatenate([_column(self, name), _column(other, name)])
                 for name in columns
@@ -656,10 +709,14 @@ class Constraints:
         return (
             self.n_samples == other.n_samples
             and same_arrays(self._kind, other._kind)
-            and same_arrays(self._rows, other._rows)
+            and same_arrays(self._sorted_rows(), other._sorted_rows())
             and same_arrays(self._weight, other._weight)
-            and same_arrays(self._members, other._members)
+            and all(map(same_arrays, map(np.sort, self.apart), map(np.sort, other.apart)))
         )
+
+    def _sorted_rows(self) -> IntArray:
+        """Rows in which neither a nor b comes first: both orders say the same."""
+        return np.column_stack([np.sort(self._rows[:, :2], axis=1), self._rows[:, 2]])
 
     __hash__ = None  # type: ignore[assignment]
 
@@ -687,7 +744,7 @@ class Constraints:
         return close(self if n_samples is None else self.on(n_samples))
 
     def conflicts(
-        self, n_clusters: int | None = None, *, max_relative: int | None = MAX_LISTED
+        self, n_clusters: int | None = None, *, max_listed: int | None = MAX_LISTED
     ) -> list[Conflict]:
         """Smallest sets of statements that cannot all hold, each with the reason.
 
@@ -695,9 +752,10 @@ class Constraints:
         ----------
         n_clusters : int, default=None
             When given, also statements that cannot hold with so few clusters.
-        max_relative : int or None, default=100
-            Stop after so many conflicts of relative statements, each of which takes a search of
-            its own; None finds all. A list with so many of them may not be complete.
+        max_listed : int or None, default=100
+            Stop after so many conflicts of each sort (of relative statements, of links, with the
+            number of clusters), each of which takes a search of its own; None finds all. A list
+            with so many of a sort may not be complete.
 
         Returns
         -------
@@ -706,11 +764,10 @@ class Constraints:
             between its ends. With `n_clusters`, also groups of samples that would need more
             clusters: mutually apart ones (the usual case), an odd cycle (two clusters), or a
             smallest part of the cannot-link graph that cannot be coloured. That search is exact
-            on small graphs and stops after a budget on large ones, so an empty list is then no
-            proof. No two of these share a cannot-link: mending one can bring up another.
-            Relative statements (with the must-links and cannot-links they meet) that no hierarchy
-            keeps are listed as minimal sets, at most `max_relative`, no two with a triplet in
-            common.
+            on small graphs and stops after a budget on large ones, whatever `max_listed`, so an
+            empty list is then no proof. No two of these share a cannot-link: mending one can bring
+            up another. Relative statements (with the must-links and cannot-links they meet) that
+            no hierarchy keeps are listed as minimal sets, no two with a triplet in common.
 
         Examples
         --------
@@ -720,9 +777,9 @@ class Constraints:
         """
         by_triplets = [
             Conflict("contradiction", index, self, None, reason)
-            for index, reason in relative_conflicts(self, max_relative)
+            for index, reason in relative_conflicts(self, max_listed)
         ]
-        return by_triplets + find_conflicts(self, n_clusters)
+        return by_triplets + find_conflicts(self, n_clusters, max_listed)
 
     def without(self, conflicts: Sequence[Conflict]) -> "Constraints":
         """Drop a light set of statements that touches every one of these conflicts.
@@ -746,13 +803,13 @@ class Constraints:
         """
         return self._split(repair_all(self))
 
-    def implies(self, a: int, b: int, c: int) -> bool:
+    def implies(self, a: Any, b: Any, c: Any) -> bool:
         """Whether the statements force ``ab|c``: every hierarchy that keeps them satisfies it.
 
         Parameters
         ----------
-        a, b, c : int
-            Samples.
+        a, b, c : int or id
+            Three samples: whole numbers are positions; what else was read with the set is a name.
 
         Returns
         -------
@@ -769,8 +826,18 @@ class Constraints:
         >>> known.implies(0, 1, 3), known.implies(1, 2, 3)
         (True, False)
         """
-        ((a, b, c),) = as_positions([(a, b, c)], "relative", self.n_samples).tolist() or [(a, b, c)]
-        return a == b or forces(self, a, b, c)
+        asked = [tuple(map(self._position, (a, b, c)))]
+        ((a, b, c),) = as_positions(asked, "relative", self.n_samples).tolist()
+        return forces(self, a, b, c)
+
+    def _position(self, sample: Any) -> Any:
+        """The position of a sample given by position or by name."""
+        if self.ids is None or isinstance(sample, int | np.integer):
+            return sample
+        try:
+            return position_reader(self.ids)[1](sample)
+        except LookupError as error:
+            raise InvalidConstraintsError(f"The sample {error.args[0]}.") from None
 
     def satisfied_by(self, tree: Any) -> npt.NDArray[np.bool_]:
         """Which relative statements a hierarchy satisfies (Liu, Zhang & Wang 2011, Def. 4.1).
@@ -911,20 +978,35 @@ class Constraints:
 N_NAMED = 5
 
 
-def read_constraints(path: str | Path, ids: Any = None) -> Constraints:
-    r"""Read constraints from a CSV, TSV, JSON or JSONL file.
+def read_constraints(
+    path: str | Path,
+    ids: Any = None,
+    *,
+    encoding: str | None = None,
+    skip_unknown: bool = False,
+) -> Constraints:
+    r"""Read constraints from a table or JSON, or a taxonomy from Newick or JSON.
 
     Parameters
     ----------
     path : str or Path
-        CSV and TSV need a header with ``a``, ``b`` and ``type`` and may have ``c`` and
-        ``weight``. `type` is must-link (ml, must, same, 1), cannot-link (cl, cannot, different,
-        -1), relative (triplet), or skip (unsure), in any case. Other columns are kept as
-        provenance. JSON holds ``{"version": 1, "must_link": [...], "cannot_link": [...],
-        "relative": [...]}``; JSONL one object per answer with the columns as keys.
+        CSV, TSV and XLSX (extra ``excel``) need a header with ``a``, ``b`` and ``type`` and may
+        have ``c`` and ``weight``, in any case; commas, semicolons or tabs separate. `type` is
+        must-link (ml, must, same, true, 1), cannot-link (cl, cannot, different, false, -1),
+        relative (triplet), or skip (unsure), in any case. Other columns are kept as provenance.
+        A file packed with gzip ends in ``.gz`` besides. JSON holds ``{"version": 1,
+        "must_link": [...], "cannot_link": [...], "relative": [...]}``; JSONL one object per answer
+        with the columns as keys. A ``.nwk`` or ``.newick`` file holds Newick text, and JSON may
+        hold nested lists or dicts instead: a taxonomy, read as
+        :meth:`Constraints.from_hierarchy` does.
     ids : array-like of shape (n_samples,), default=None
         The names used in the file, in the order of the data's rows (the id column or index of
         the table). Without it the values must be 0-based positions.
+    encoding : str, default=None
+        Of a text file. By default UTF-8 or UTF-16, and Windows-1252 where CSV is neither.
+    skip_unknown : bool, default=False
+        Leave out statements about names that are not in `ids`, with a
+        :class:`~conclust.exceptions.ConstraintsIgnoredWarning` that says how many.
 
     Returns
     -------
@@ -934,7 +1016,7 @@ def read_constraints(path: str | Path, ids: Any = None) -> Constraints:
     ------
     InvalidConstraintsError
         Unknown or duplicate ids, self-links, unknown types, missing columns, a file that is not
-        UTF-8: one message with the first five offenders and their lines.
+        text: one message with the first five offenders and their lines.
 
     Examples
     --------
@@ -945,7 +1027,8 @@ def read_constraints(path: str | Path, ids: Any = None) -> Constraints:
     >>> read_constraints(path, ids=["ann", "bob", "cid"])
     Constraints(1 must-link, 1 cannot-link; 3 samples)
     """
-    return Constraints._made(**resolve(read_table(Path(path)), ids)._asdict())
+    parsed = resolve(read_table(Path(path), encoding), ids, skip_unknown=skip_unknown)
+    return Constraints._made(**parsed._asdict(), index_of_ids=index_of(ids))
 
 
 def _column(constraints: Constraints, name: str) -> npt.NDArray[Any]:

@@ -1,7 +1,8 @@
 """Taxonomies as triplets: read a rooted tree in any of its shapes, say it in few statements."""
 
 import re
-from collections.abc import Iterator, Mapping
+from collections import Counter
+from collections.abc import Iterator, Mapping, Sequence
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -9,7 +10,7 @@ import numpy.typing as npt
 
 from conclust._arrays import IntArray
 from conclust.constraints._kinds import N_SHOWN, codes_of
-from conclust.constraints._resolving import position_reader
+from conclust.constraints._resolving import position_reader, text_of
 from conclust.exceptions import InvalidConstraintsError
 
 SHAPES = (
@@ -44,26 +45,19 @@ def as_hierarchy(tree: Any, ids: Any = None) -> Hierarchy:
     """Read a rooted tree; see :meth:`conclust.Constraints.from_hierarchy`."""
     names, position_of = position_reader(ids)
     n_samples = None if names is None else len(names)
-    if isinstance(tree, str):
-        nodes = _newick(tree)
-    elif isinstance(tree, Mapping | list | tuple):
-        nodes = _nested(tree)
-    elif np.ndim(tree) == 2:
-        return _linkage(np.asarray(tree))
-    elif np.ndim(tree) == 1 and hasattr(tree, "__len__"):
-        return _classes(tree)
-    else:
+    if not isinstance(tree, str | Mapping | list | tuple):
+        if np.ndim(tree) == 2:
+            return _linkage(np.asarray(tree))
+        if np.ndim(tree) == 1 and hasattr(tree, "__len__"):
+            return _classes(tree)
         raise InvalidConstraintsError(
             f"A hierarchy is given as {SHAPES}; got {type(tree).__name__}."
         )
-    ups, labels = zip(*nodes, strict=True)
-    parent = np.array(ups, dtype=np.int64)
-    is_leaf = np.ones(len(parent), dtype=np.bool_)
-    is_leaf[parent[parent >= 0]] = False
+    parent, is_leaf, labels = _walked(tree)
     samples, problems = [], []
-    for at in np.flatnonzero(is_leaf):
+    for label in labels:
         try:
-            samples.append(position_of(labels[at]))
+            samples.append(position_of(label))
         except LookupError as error:
             problems.append(str(error))
     if problems:
@@ -74,16 +68,40 @@ def as_hierarchy(tree: Any, ids: Any = None) -> Hierarchy:
     return _numbered(parent, is_leaf, np.array(samples, dtype=np.int64), n_samples)
 
 
+def statements_in(tree: Any) -> tuple[list[Any], IntArray]:
+    """The leaves of nested lists, dicts or Newick text, and triplets of their numbers."""
+    parent, is_leaf, labels = _walked(tree)
+    twice = [name for name, n in Counter(map(text_of, labels)).items() if n > 1]
+    _refuse_twice(twice)
+    read = _numbered(parent, is_leaf, np.arange(len(labels)), None)
+    return labels, informative_triplets(read)
+
+
+def _refuse_twice(names: Sequence[Any]) -> None:
+    if len(names):
+        raise InvalidConstraintsError(
+            "Each sample is one leaf of the hierarchy, but these stand at several: "
+            f"{', '.join(map(str, names[:N_SHOWN]))}."
+        )
+
+
+def _walked(
+    tree: str | Mapping[Any, Any] | list[Any] | tuple[Any, ...],
+) -> tuple[IntArray, npt.NDArray[np.bool_], list[Any]]:
+    """Parents of all nodes, which of them are leaves, and what stands at these."""
+    ups, labels = zip(*(_newick(tree) if isinstance(tree, str) else _nested(tree)), strict=True)
+    parent = np.array(ups, dtype=np.int64)
+    is_leaf = np.ones(len(parent), dtype=np.bool_)
+    is_leaf[parent[parent >= 0]] = False
+    return parent, is_leaf, [labels[at] for at in np.flatnonzero(is_leaf)]
+
+
 def _numbered(
     parent: IntArray, is_leaf: npt.NDArray[np.bool_], samples: IntArray, n_samples: int | None
 ) -> Hierarchy:
     """Number leaves first and leave out inner nodes with a single child."""
     named, counts = np.unique(samples, return_counts=True)
-    if (counts > 1).any():
-        twice = ", ".join(map(str, named[counts > 1][:N_SHOWN]))
-        raise InvalidConstraintsError(
-            f"Each sample is one leaf of the hierarchy, but these stand at several: {twice}."
-        )
+    _refuse_twice(named[counts > 1].tolist())
     n_children = np.bincount(parent[parent >= 0], minlength=len(parent))
     single = ~is_leaf & (n_children == 1)
     # A node goes under its nearest ancestor with several children; doubling finds it quickly.

@@ -20,6 +20,11 @@ KIND_NAMES = {
 NAME_OF_KIND = np.array(["", *(KIND_NAMES[k] for k in (1, 2, -2, -1))])
 
 N_SHOWN = 5  # offenders named in one message
+MAX_POSITION = 2**53  # the last whole number that a float holds; no table has so many rows
+TOO_LARGE = (
+    "positions count rows from 0, and no table has so many; if these are ids of a table, read them "
+    "with `ids=`"
+)
 
 _FORM = {
     "must_link": "(m, 2), rows `(a, b)` of samples that belong together",
@@ -62,11 +67,12 @@ def as_positions(value: Any, name: str, n_samples: int | None) -> IntArray:
     a, b, c = rows.T
     _reject(
         rows,
-        (a != b) & ((a == c) | (b == c)),
+        (a == b) | (a == c) | (b == c),
         name,
-        "'ab|c' says that c is farther away, so c must differ from a and b",
+        "'ab|c' says that c is farther from a and b than they are from each other, so all three "
+        "must be different samples",
     )
-    return rows[a != b]  # "a and a are closer than to c" says nothing
+    return rows
 
 
 def as_weights(value: Any, name: str, n_rows: int) -> FloatArray:
@@ -124,13 +130,15 @@ def _as_integers(rows: npt.NDArray[Any], name: str) -> IntArray:
         )
         numeric = is_number(rows).astype(bool).all(axis=1)
         _reject(rows, ~numeric, name, "positions are whole numbers; ids are read with `ids=`")
+        _reject(rows, (np.abs(rows) > MAX_POSITION).any(axis=1), name, TOO_LARGE)
         rows = rows.astype(np.float64)
     if rows.dtype.kind in "iu":
-        _reject(rows, (rows > np.iinfo(np.int64).max).any(axis=1), name, "positions fit in 64 bits")
+        _reject(rows, (rows > MAX_POSITION).any(axis=1), name, TOO_LARGE)
         return np.ascontiguousarray(rows, dtype=np.int64)
     if rows.dtype.kind == "f":
-        whole = np.isfinite(rows) & (rows == np.floor(rows)) & (np.abs(rows) < 2**53)
+        whole = np.isfinite(rows) & (rows == np.floor(rows))
         _reject(rows, ~whole.all(axis=1), name, "positions are whole numbers")
+        _reject(rows, (np.abs(rows) > MAX_POSITION).any(axis=1), name, TOO_LARGE)
         return rows.astype(np.int64)
     raise InvalidConstraintsError(
         f"{name} holds {rows.dtype} values such as {_short(rows.ravel()[0])}; it takes integer "

@@ -67,8 +67,8 @@ def constraint_quality(
     >>> constraint_quality(X, Constraints([(0, 1)], [(0, 2)]), n_clusters=2)
     ConstraintQuality(informativeness=0.0, coherence=1.0)
     """
+    constraints = constraints.on_rows_of(X)
     X = check_array(X, dtype=np.float64)
-    constraints = constraints.on(len(X))
     random_state = check_random_state(random_state)
     if not constraints:
         return ConstraintQuality(np.nan, np.nan)

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, NamedTuple
 import numpy as np
 import numpy.typing as npt
 
-from conclust._arrays import IntArray
+from conclust._arrays import FloatArray, IntArray
 from conclust._kernels import build as kernel
 from conclust._kernels._short import short
 from conclust._kernels.triplet_cuts import keep_by_cuts
@@ -23,12 +23,14 @@ from conclust.exceptions import InconsistentConstraintsError
 if TYPE_CHECKING:
     from conclust.constraints._constraints import Constraints
 
-# Minimal conflicts looked for unless told otherwise; each costs some BUILD calls.
-MAX_LISTED = 100
-
 # With more contradictions than this, wrong statements that come early would drive out too many
 # right ones for the order of weights to win.
 MAX_BY_WEIGHT = 100
+
+# Numberings of the samples that a repair tries, and starts of each of its cuts; one numbering
+# if there are so many statements that each takes seconds.
+N_NUMBERINGS, N_STARTS, MAX_SEVERAL = 3, 16, 10_000
+N_LOOKS = 4  # rounds of telling samples apart by what is said about them
 
 # What BUILD does for each sample and triplet, some statements on each of some thirty levels: this
 # decides whether it is worth compiling.
@@ -232,7 +234,8 @@ def repair_all(constraints: "Constraints") -> IntArray:
 
     Contradictions among pairs are mended first. Then all statements are taken by falling weight,
     pairs before triplets, and what does not fit is skipped; or first those that a tree of cuts
-    satisfies, then the others: whichever drops less.
+    satisfies, for several numberings of the samples, then the others: whichever drops least.
+    Neither the order of statements nor that of samples decides, but for those that are alike.
     """
     drop = repair(constraints)
     if not len(constraints.relative):
@@ -241,27 +244,73 @@ def repair_all(constraints: "Constraints") -> IntArray:
     keep = np.setdiff1d(np.arange(len(constraints)), drop)
     if numbered.agrees(keep):
         return drop
-    order = keep[np.lexsort((numbered.is_relative[keep], -constraints.weight[keep]))]
+    look = looks(numbered.logic.triplets, constraints.relative_weight, numbered.logic.n)
+    order = _in_order(constraints, numbered, look, keep)
     # By weight alone an early wrong statement drives out many right ones; a tree in which they
-    # outvote it gives a second order, and the heavier result counts.
-    voted = _kept_by_cuts(constraints, numbered, order)
-    found = [_skipped(numbered, np.concatenate([order[voted], order[~voted]]), int(voted.sum()))]
+    # outvote it gives other orders, and the heaviest result counts.
+    number = np.argsort(np.argsort(look, kind="stable"), kind="stable")
+    shuffle = np.random.RandomState(0).permutation
+    found = []
+    for turn in range(N_NUMBERINGS if len(order) <= MAX_SEVERAL else 1):
+        voted = _kept_by_cuts(
+            constraints, numbered, order, shuffle(len(number))[number] if turn else number
+        )
+        tried = np.concatenate([order[voted], order[~voted]])
+        found.append(_skipped(numbered, tried, int(voted.sum())))
     if len(found[0]) <= MAX_BY_WEIGHT:
         found.append(_skipped(numbered, order, len(order)))
     gone = min(found, key=lambda skipped: float(constraints.weight[skipped].sum()))
     return np.union1d(drop, gone)
 
 
+def looks(triplets: IntArray, weight: FloatArray, n: int) -> npt.NDArray[np.uint64]:
+    """A number for each sample that depends on what is said about it, not on its position.
+
+    Samples look alike if they have the same part in the same kinds of statements, about samples
+    that look alike: some rounds of colour refinement (Weisfeiler & Leman), with hashes as colours.
+    """
+    look = np.ones(n, dtype=np.uint64)
+    weights = np.ascontiguousarray(weight, dtype=np.float64).view(np.uint64)
+    for _ in range(N_LOOKS):
+        a, b, c = look[triplets].T
+        said = _mixed(_mixed(a) + _mixed(b) + _mixed(_mixed(c)) + _mixed(weights))
+        new = _mixed(look)
+        np.add.at(new, triplets[:, :2].ravel(), np.repeat(_mixed(said), 2))
+        np.add.at(new, triplets[:, 2], _mixed(_mixed(said)))
+        look = new
+    return look
+
+
+def _mixed(values: npt.NDArray[np.uint64]) -> npt.NDArray[np.uint64]:
+    """A hash of each number (the last steps of splitmix64); sums wrap around."""
+    values = values + np.uint64(0x9E3779B97F4A7C15)
+    values = (values ^ (values >> np.uint64(30))) * np.uint64(0xBF58476D1CE4E5B9)
+    values = (values ^ (values >> np.uint64(27))) * np.uint64(0x94D049BB133111EB)
+    return values ^ (values >> np.uint64(31))
+
+
+def _in_order(
+    constraints: "Constraints", numbered: _Numbered, look: npt.NDArray[np.uint64], keep: IntArray
+) -> IntArray:
+    """Statements by falling weight, pairs before triplets, these by what they look like."""
+    of_rows = look[numbered.logic.triplets]
+    near = np.sort(of_rows[:, :2], axis=1)
+    looks_of = np.zeros((3, len(constraints)), dtype=np.uint64)
+    looks_of[:, numbered.relative] = near[:, 0], near[:, 1], of_rows[:, 2]
+    keys = (*looks_of[:, keep], numbered.is_relative[keep], -constraints.weight[keep])
+    return keep[np.lexsort(keys)]
+
+
 def _kept_by_cuts(
-    constraints: "Constraints", numbered: _Numbered, order: IntArray
+    constraints: "Constraints", numbered: _Numbered, order: IntArray, number: IntArray
 ) -> npt.NDArray[np.bool_]:
     """Which statements come first: pairs, and triplets that a tree of cuts satisfies."""
     first = ~numbered.is_relative[order]
     rows = order[~first]
     kept = np.zeros(len(rows), dtype=np.bool_)
     place = np.searchsorted(numbered.relative, rows)
-    cuts = np.ascontiguousarray(numbered.logic.triplets[place])
-    keep_by_cuts(cuts, constraints.weight[rows], numbered.logic.n, kept)
+    cuts = np.ascontiguousarray(number[numbered.logic.triplets[place]])
+    keep_by_cuts(cuts, constraints.weight[rows], numbered.logic.n, N_STARTS, kept)
     first[~first] = kept
     return first
 

@@ -26,10 +26,20 @@ class Count(NamedTuple):
         return self.kept / self.given if self.given else 1.0
 
 
+class RelativeCount(NamedTuple):
+    """What clusters make of the relative statements ``ab|c``; the four numbers add up to all."""
+
+    shown: int  # a and b in one cluster, c in another
+    together: int  # all three in one cluster
+    apart: int  # in three clusters
+    broken: int  # c shares a cluster with just one of a and b
+
+
 class ConstraintReport:
     """How many statements a clustering keeps, and which it breaks.
 
-    Made by :meth:`conclust.Constraints.report`.
+    Made by :meth:`conclust.Constraints.report`. A relative statement ``ab|c`` is kept unless c
+    shares a cluster with just one of a and b; so clusters may keep it and leave it open.
 
     Attributes
     ----------
@@ -39,6 +49,9 @@ class ConstraintReport:
         Whether each statement holds, in the order given.
     counts : dict of str to Count
         Per kind: how many were `given` and `kept`, and the `share`.
+    relative : RelativeCount
+        How many relative statements the clusters show (``shown``), how many they leave open, all
+        three samples being ``together`` or ``apart``, and how many are ``broken``.
     n_violated : int
     share : float
         The share of statements kept, each counted once.
@@ -77,6 +90,15 @@ class ConstraintReport:
             for kind in ("must-link", "cannot-link", "apart", "relative")
             if (kinds == kind).any()
         }
+
+    @cached_property
+    def relative(self) -> RelativeCount:
+        """How many relative statements the clusters show, leave open and break."""
+        a, b, c = self.labels[self.constraints.relative].T
+        shown, together = (a == b) & (a != c), (a == b) & (a == c)
+        apart = (a != b) & (a != c) & (b != c)
+        broken = ~(shown | together | apart)
+        return RelativeCount(*(int(found.sum()) for found in (shown, together, apart, broken)))
 
     @property
     def n_violated(self) -> int:
@@ -134,12 +156,15 @@ class ConstraintReport:
             "share": self.share,
             "weighted_share": self.weighted_share,
             "by_kind": {k: {"given": c.given, "kept": c.kept} for k, c in self.counts.items()},
+            **({"relative": self.relative._asdict()} if "relative" in self.counts else {}),
         }
 
     def __repr__(self) -> str:
         if not len(self.kept):
             return "ConstraintReport(no statements)"
         parts = ", ".join(f"{c.kept} of {c.given} {kind}" for kind, c in self.counts.items())
+        if "relative" in self.counts:
+            parts += f", {self.relative.shown} of these shown"
         return f"ConstraintReport({int(self.kept.sum())} of {len(self.kept)} kept: {parts})"
 
     def _repr_html_(self) -> str:

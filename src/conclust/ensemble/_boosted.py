@@ -360,7 +360,8 @@ class BoostedConstrainedKMeans(JudgedMixin):
         self._combine(found.members, constraints, final_seed, usable(self.estimator_weights_))
         self._log_weights, self._final_seed = found.log_weights, final_seed
         learned = by_statement(np.exp(found.log_weights), pairs.statement, len(constraints))
-        self.constraint_weights_ = learned / learned.sum() if len(learned) else learned
+        # Statements of a kind that is ignored have no weight; there may be no others.
+        self.constraint_weights_ = learned / (learned.sum() or 1.0)
         self._judges = Judges.of(data, constraints, found.members, weight, final_seed)
         warn_if_degenerate(self.labels_, self.n_clusters)
         return self

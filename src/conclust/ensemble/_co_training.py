@@ -488,7 +488,7 @@ class CoTraining(ClusterMixin, BaseEstimator):
         check_enough_rows(n_rows[0], self.n_clusters)
         self._n_features = [view.shape[1] for view in checked]
         self.n_features_in_ = sum(self._n_features)
-        return checked, as_constraints(constraints, n_rows[0])
+        return checked, as_constraints(constraints, views[0])
 
     def _settings(self, n_views: int) -> list[list[tuple[int, int]]]:
         """Numbers of pairs per view, for each setting to try."""

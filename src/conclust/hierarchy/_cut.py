@@ -10,6 +10,7 @@ import numpy.typing as npt
 from conclust._arrays import FloatArray, IntArray
 from conclust._kernels import cut as kernel
 from conclust._kernels._short import short
+from conclust._kernels.build import build
 from conclust.constraints import Constraints
 from conclust.hierarchy._linkage import Dendrogram
 
@@ -25,6 +26,7 @@ STEPS = 2000
 # How long some of the work takes, as far as that decides whether it is worth compiling.
 SWEEPS = 100  # of `move_branches`, with what it does for each sample and cluster
 DEPTH = 100  # of a hierarchy, with what a step up takes
+STEPS_OF_BUILD = 500  # for each sample and statement
 STEPS_TO_SETTLE = 30  # for each statement and cluster
 
 # distances(piece, n_pieces, cores) -> (n_pieces, len(cores)): how far each piece is from each core
@@ -61,11 +63,12 @@ def cut_hierarchy(
     distances : callable
         Distances of pieces to cores, asked for when branches are set aside.
     by : {"constraints", "order"}
-        Undo the merges that the statements pay most for, or the last ones.
+        Undo the merges that the statements pay most for, from the top of the tree that they make,
+        or the last ones.
     min_branch_size : int or "auto"
         Smaller branches are set aside and then join the nearest cluster that keeps the triplets.
         "auto" without triplets is `auto_size`; with them it is the size, out of n / (4 k) halved
-        again and again, whose clusters take c from a and b, both in one, for the most of them.
+        again and again, whose clusters are worth the most by `worth_of`.
 
     Returns
     -------
@@ -87,42 +90,147 @@ def cut_hierarchy(
     size = np.empty(2 * n - 1, dtype=np.int64)
     short(kernel.cluster_sizes, 10 * n)(tree.children, size)
     closed = np.arange(n - 1) < tree.n_forced
-    gain = gains(tree.children, said)
+    level, n_branches = levels(said.triplets, n_clusters)
+    gain = gains_by_level(tree.children, said, level)
 
-    def cut(smallest: int) -> npt.NDArray[np.int32] | None:
-        split = np.zeros(n - 1, dtype=np.bool_)
-        sought = (tree.children, size)
+    def cut(smallest: int) -> tuple[npt.NDArray[np.int32] | None, int]:
+        split, deepest = np.zeros(n - 1, dtype=np.bool_), 0
+        sought = (tree.children, size, closed)
         if by == "order":
-            found = short(kernel.latest_splits, 10 * n)(
-                *sought, closed, n_clusters, smallest, split
-            )
+            latest_splits = short(kernel.latest_splits, 10 * n)
+            found = latest_splits(*sought, n_clusters, smallest, split)
         else:
-            best_splits = short(kernel.best_splits, 10 * n * n_clusters**2)
-            found = best_splits(*sought, gain, closed, n_clusters, smallest, split)
+            found, deepest = from_the_top(*sought, gain, n_branches, n_clusters, smallest, split)
         if not found:
-            return None
-        return _labels(tree, split, partial(np.less_equal, smallest), said, distances)
+            return None, deepest
+        is_core = partial(np.less_equal, smallest)
+        return _labels(tree, split, is_core, said, distances), deepest
 
     weighed = min_branch_size == "auto" and by == "constraints" and len(said.triplets) > 0
     if weighed:
         smallest = max(1, n // (PART_OF_CLUSTER * n_clusters))
     else:
         smallest = auto_size(n, n_clusters) if min_branch_size == "auto" else int(min_branch_size)
-    best, most = None, -1.0
+    best, most = None, [-1.0]
     while smallest:
         # None: too few such branches, or no cluster keeps the statements about one set aside. With
         # a size of 1 nothing is set aside: a pure cut keeps whatever the hierarchy keeps.
-        labels = cut(smallest)
+        labels, deepest = cut(smallest)
         if labels is not None:
-            a, b, c = labels[said.triplets].T
-            worth = float(said.triplet_weight[(a == b) & (a != c)].sum())
+            worth = worth_of(labels, said, level, deepest)
             if worth > most:
                 best, most = labels, worth
-            if not weighed or most == said.triplet_weight.sum():
+            if not weighed or sum(most) == said.triplet_weight.sum():
                 break
         smallest //= 2
     assert best is not None, "a pure cut always exists"
     return best
+
+
+class Levels(NamedTuple):
+    """Where statements are in the tree that they make together."""
+
+    of_statement: IntArray  # (m,) how deep the node is where c leaves a and b, 0 at the top
+    n_branches: IntArray  # (n_levels,) large enough to be clusters, when cut below each level
+
+
+def levels(triplets: IntArray, n_clusters: int) -> Levels:
+    """Look at the tree of all statements; it is their least resolved one.
+
+    The last level holds all that are deeper: k clusters cannot show more than k - 1 levels. Large
+    enough is a quarter of an average cluster, by the samples that are named.
+    """
+    level = np.zeros(len(triplets), dtype=np.int64)
+    if n_clusters < 3 or not len(triplets):
+        return Levels(level, np.full(1, n_clusters))
+    named, rows = np.unique(triplets, return_inverse=True)
+    rows, n = np.ascontiguousarray(rows.reshape(-1, 3)), len(named)
+    parent, stuck = np.full(2 * n, -1, dtype=np.int64), np.empty(n, dtype=np.int64)
+    n_nodes, _ = short(build, STEPS_OF_BUILD * (n + len(rows)))(rows, n, parent, stuck)
+    short(kernel.levels, n + DEPTH * len(rows))(parent[:n_nodes], rows, level)
+    level = np.minimum(level, n_clusters - 2)
+    n_branches = np.empty(int(level.max()) + 1, dtype=np.int64)
+    smallest = max(1, n // (PART_OF_CLUSTER * n_clusters))
+    short(kernel.branches, len(n_branches) * n_nodes)(parent[:n_nodes], smallest, n_branches)
+    return Levels(level, n_branches)
+
+
+def gains_by_level(children: IntArray, said: Statements, level: IntArray) -> FloatArray:
+    """`gains` of the statements of each level; cannot-links are on the first."""
+    none = said.apart[:0], said.apart_weight[:0]
+    found = []
+    for number in range(int(level.max(initial=0)) + 1):
+        here = level == number
+        pairs = none if number else (said.apart, said.apart_weight)
+        found.append(
+            gains(children, Statements(said.triplets[here], said.triplet_weight[here], *pairs))
+        )
+    return np.array(found)
+
+
+def from_the_top(
+    children: IntArray,
+    size: IntArray,
+    closed: npt.NDArray[np.bool_],
+    gain: FloatArray,
+    n_branches: IntArray,
+    n_clusters: int,
+    smallest: int,
+    split: npt.NDArray[np.bool_],
+) -> tuple[bool, int]:
+    """Choose merges to undo: those that the top statements want, then level by level.
+
+    Parameters
+    ----------
+    children, size, closed, n_clusters, split
+        As in the kernel `best_splits`.
+    gain : ndarray of shape (n_levels, n - 1)
+    n_branches : ndarray of shape (n_levels,)
+        A level with as many as clusters are wanted has the last word.
+    smallest : int
+        Its `min_size`.
+
+    Returns
+    -------
+    found : bool
+        Whether there are as many clusters to be had.
+    deepest : int
+        The level that had the last word.
+    """
+    best_splits = short(kernel.best_splits, 10 * len(gain) * len(size) * n_clusters**2)
+    for level, wanted in enumerate(gain):
+        more = level + 1 < len(gain) and n_branches[level] < n_clusters
+        wanted = wanted + split * (1 + np.abs(wanted).sum())
+        if more:
+            wanted = _with_unnamed(wanted, gain[level + 1 :])
+        split[:] = False
+        n_found = best_splits(children, size, wanted, closed, n_clusters, smallest, more, split)
+        if n_found in (0, n_clusters):
+            break
+    return n_found > 0, level
+
+
+def _with_unnamed(gain: FloatArray, deeper: FloatArray) -> FloatArray:
+    """A merge that no statement speaks of counts a little if all that is deeper was merged before.
+
+    So the top branches that are not named are found beside those that are.
+    """
+    last = int(np.flatnonzero((deeper > 0).any(axis=0)).max(initial=-1))
+    free = (gain == 0) & (np.arange(len(gain)) > last)
+    least = np.abs(gain[gain != 0]).min(initial=1.0)
+    return np.where(free, least / (2 * len(gain)), gain)
+
+
+def worth_of(
+    labels: npt.NDArray[np.integer[Any]], said: Statements, level: IntArray, deepest: int
+) -> list[float]:
+    """What clusters show, level by level: c apart from a and b, at the deepest with these in one.
+
+    Above the deepest level a and b may be apart too: their branch is taken apart in its turn.
+    """
+    a, b, c = labels[said.triplets].T
+    shown = (a != c) & (b != c) & ((a == b) | (level < deepest))
+    return [float(said.triplet_weight[shown & (level == d)].sum()) for d in range(deepest + 1)]
 
 
 def statements_of(constraints: Constraints) -> Statements:

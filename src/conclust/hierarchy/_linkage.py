@@ -23,9 +23,11 @@ LINKAGES = {
 # These work on squared Euclidean distances, so centres are enough: no matrix.
 BY_CENTERS = ("centroid", "ward")
 
-# Then the kernel comes back, to show progress and to let Ctrl-C be heard. A call costs some
-# microseconds, a merge of a few thousand clusters more than that.
+# Then the kernel comes back, to show progress. A call costs some microseconds, a merge of a few
+# thousand clusters more than that.
 MERGES_PER_CALL = 200
+# Steps after which it comes back in any case, to let Ctrl-C be heard: some tenth of a second.
+STEPS_PER_CALL = 50_000_000
 
 # Looking at a pair of clusters takes about as long as this many features.
 STEPS_PER_PAIR = 6
@@ -74,7 +76,7 @@ def constrained_linkage(
     n = len(points) if points is not None else len(square)  # type: ignore[arg-type]
     pairs = constraints.pairs()
     must, cannot = pairs.pairs[pairs.sign > 0], pairs.pairs[pairs.sign < 0]
-    triplets = np.ascontiguousarray(constraints.relative)
+    triplets = np.array(constraints.relative, order="C")
     group = np.empty(n, dtype=np.int64)
     short(linked_groups, 10 * (n + 3 * len(triplets)))(must, triplets, n, group)
     # A group lives on at the place of its last member.
@@ -194,11 +196,13 @@ def _run(
     heights, broken = np.empty(n - 1), np.zeros(n - 1)
 
     n_features = 1 if points is None else points.shape[1]
+    distances_per_call = max(1, STEPS_PER_CALL // (n_features + STEPS_PER_PAIR))
     agglomerate = short(kernel.agglomerate, n * n * (n_features + STEPS_PER_PAIR))
 
     def merge_until(stop: int) -> int:
         nonlocal clusters, tree
         while True:
+            clusters.tally[kernel.N_LEFT] = distances_per_call
             agglomerate(
                 columns,
                 square,
@@ -214,10 +218,11 @@ def _run(
                 stop,
             )
             wanted = int(clusters.tally[kernel.N_WANTED])
-            if not wanted:
+            if wanted:
+                assert tree is not None
+                clusters, tree = kernel.with_room(clusters, tree, wanted)
+            elif clusters.tally[kernel.N_LEFT] > 0 or clusters.tally[kernel.N_DONE] == stop:
                 return int(clusters.tally[kernel.N_DONE])
-            assert tree is not None
-            clusters, tree = kernel.with_room(clusters, tree, wanted)
 
     n_done = merge_until(len(forced))
     # All that are left are to be searched, but for the last: there is none after it.

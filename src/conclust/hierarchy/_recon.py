@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Any, ClassVar, Literal, NamedTuple
 import numpy as np
 import numpy.typing as npt
 from sklearn.base import BaseEstimator, ClusterMixin
-from sklearn.metrics import pairwise_distances
+from sklearn.metrics import pairwise_distances, pairwise_distances_argmin
 from sklearn.utils.validation import check_is_fitted
 
 from conclust._arrays import FloatArray, IntArray
@@ -14,7 +14,9 @@ from conclust._declare import PAIRS, RELATIVE, Named, Takes
 from conclust._progress import progress
 from conclust._sklearn import Interval, StrOptions, fit_context
 from conclust._statements import most_doubted
-from conclust._validation import check_inputs
+from conclust._tree_layout import heights, names_of
+from conclust._validation import check_inputs, check_new_rows
+from conclust._words import count_conflicts
 from conclust.constraints import MAX_LISTED, Constraints
 from conclust.exceptions import InconsistentConstraintsError, InfeasibleConstraintsError
 from conclust.hierarchy._cut import cut_hierarchy, mended, statements_of
@@ -28,6 +30,7 @@ from conclust.hierarchy._doubt import (
 )
 from conclust.hierarchy._few import are_few, folds, is_better, shown
 from conclust.hierarchy._linkage import BY_CENTERS, Dendrogram, Show, constrained_linkage
+from conclust.hierarchy._text import nested, newick
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -65,7 +68,8 @@ class ReCon(ClusterMixin, BaseEstimator):
         matrix of distances. Centroid and ward linkage need "euclidean" or "precomputed".
     cut_by : {"constraints", "order"}, default="constraints"
         Which merges are undone for `n_clusters` clusters: those that take c from a and b for the
-        most statements and a from b for the fewest, or the last ones (the paper).
+        most statements and a from b for the fewest, from the top of the statements' tree down (the
+        k top branches of a taxonomy with k of them), or the last ones (the paper).
     min_branch_size : int or "auto", default="auto"
         Branches with fewer samples are outliers: they do not count as clusters, and join the
         nearest cluster that keeps the statements. "auto" tries a quarter of an average cluster,
@@ -131,7 +135,7 @@ class ReCon(ClusterMixin, BaseEstimator):
     "precomputed". Without constraints the hierarchy is scipy's.
 
     A fitted model keeps the training data, which :meth:`cut` looks at: branches too small to be a
-    cluster join the nearest one.
+    cluster join the nearest one. :meth:`predict` looks at it too.
 
     Cannot-links are best effort here: `report_` tells which are kept. With cannot-links that bind,
     the clusters are not a cut: the largest clusters reached before any had to break attract the
@@ -299,6 +303,79 @@ class ReCon(ClusterMixin, BaseEstimator):
         short(cluster_sizes, n)(self.children_, size)
         return np.column_stack([self.children_, self.distances_, size[n:]]).astype(np.float64)
 
+    def to_newick(self, names: Any = None) -> str:
+        """The hierarchy as Newick text, which programs for trees read.
+
+        Parameters
+        ----------
+        names : sequence of length n_samples, default=None
+            By default the ids that the statements know, else positions.
+
+        Returns
+        -------
+        str
+            With the lengths of branches: the height of a merge is its distance, or that of its
+            highest part where that is more. :meth:`Constraints.from_hierarchy` reads it.
+
+        Examples
+        --------
+        >>> from conclust import ReCon
+        >>> ReCon(2).fit([[0.0], [1.0], [5.0]]).to_newick(["ann", "bob", "a cat"])
+        "('a cat':4.5,(ann:1,bob:1):3.5);"
+        """
+        check_is_fitted(self, "children_")
+        return newick(
+            self.children_, heights(self.children_, self.distances_), names_of(self, names)
+        )
+
+    def to_nested(self, names: Any = None) -> list[Any]:
+        """The hierarchy as nested lists of two parts each.
+
+        Parameters
+        ----------
+        names : sequence of length n_samples, default=None
+            By default the ids that the statements know, else positions.
+
+        Returns
+        -------
+        list
+            As deep as the hierarchy is; :meth:`Constraints.from_hierarchy` reads it.
+
+        Examples
+        --------
+        >>> from conclust import ReCon
+        >>> ReCon(2).fit([[0.0], [1.0], [5.0]]).to_nested()
+        [2, [0, 1]]
+        """
+        check_is_fitted(self, "children_")
+        return nested(self.children_, names_of(self, names))
+
+    def predict(self, X: Any) -> npt.NDArray[np.int32]:
+        """Cluster of new rows: that of the nearest row of `fit`, beside which each would hang.
+
+        Parameters
+        ----------
+        X : array-like of shape (n_new, n_features) or (n_new, n_samples)
+            New rows, or their distances to the rows of `fit` with ``metric="precomputed"``.
+
+        Returns
+        -------
+        ndarray of shape (n_new,), int32
+            By the `metric` and whatever the `linkage`, since between single rows all linkages are
+            the metric. Statements are not applied again. Rows of `fit` get their own label, unless
+            an equal row came before them and statements gave it another one.
+        """
+        check_is_fitted(self, "children_")
+        if not hasattr(self, "labels_"):
+            raise ValueError(
+                "predict needs clusters, but n_clusters=None built the hierarchy only. Give "
+                "n_clusters to fit."
+            )
+        X = check_new_rows(self, X, dtype=[np.float64, np.float32])
+        if self.metric == "precomputed":
+            return self.labels_[X.argmin(axis=1)]
+        return self.labels_[pairwise_distances_argmin(X, self._X, metric=self.metric)]
+
     def _believed(self, X: FloatArray, constraints: Constraints) -> Constraints:
         """The statements to keep to, consistent; sets what is thought of the others."""
         self.doubt_ = np.zeros(len(constraints))
@@ -359,10 +436,8 @@ class ReCon(ClusterMixin, BaseEstimator):
             return constraints.repaired()
         conflicts = constraints.conflicts()
         if conflicts:
-            more = ""
-            if len(conflicts) > 1:  # the search for those of relative statements may have stopped
-                least = "at least " if len(conflicts) >= MAX_LISTED else ""
-                more = f" ({least}{len(conflicts) - 1} more conflicts.)"
+            n = len(conflicts)
+            more = f" (This is one of {count_conflicts(n, MAX_LISTED)}.)" if n > 1 else ""
             raise InconsistentConstraintsError(
                 f"The constraints contradict each other: {conflicts[0]}{more} "
                 "`constraints.conflicts()` lists them; drop one statement of each, or pass "

@@ -10,7 +10,6 @@ import scipy.sparse as sp
 from sklearn.base import BaseEstimator, ClusterMixin
 from sklearn.cluster import KMeans
 from sklearn.decomposition import PCA, TruncatedSVD
-from sklearn.neighbors import KNeighborsClassifier
 from sklearn.pipeline import make_pipeline
 from sklearn.utils import check_random_state
 from sklearn.utils.validation import check_is_fitted
@@ -25,7 +24,7 @@ from conclust._sklearn import Interval, StrOptions, fit_context
 from conclust._statements import by_statement, most_doubted
 from conclust._threads import one_blas_thread, one_thread
 from conclust._validation import check_enough_rows, check_inputs, check_new_rows
-from conclust.cluster import Mixture, Scatter, doubting_mixture, log_joint, normalize
+from conclust.cluster import Scatter, doubting_mixture, normalize
 from conclust.constraints import Constraints
 from conclust.hierarchy import ReCon
 from conclust.metric_learning import RelativeMetric
@@ -38,18 +37,18 @@ from conclust.model_selection._choose import (
     held_out_score,
 )
 from conclust.model_selection._stack import (
-    MODELS,
     Fitter,
     Judged,
     Member,
+    Mixed,
     average,
     believe,
     judge,
-    log_prior_in,
     matching,
     members_of,
     problem_of,
 )
+from conclust.model_selection._votes import Voted, Votes, heard
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -59,6 +58,8 @@ MAX_ROWS_CHOOSING, MAX_STATEMENTS_CHOOSING = 20_000, 1_000
 SAMPLE_ROWS = 3_000
 # Iterations on all rows of a member that was found on a sample.
 MAX_ITER_ALL = 2
+# Statements that such a member is told at most: enough for its shape; the last word is of all.
+MAX_STATEMENTS_ALL = 50_000
 # More features are brought down to so many.
 MAX_FEATURES = 50
 # Members with less than this part in the average are left out of it.
@@ -85,19 +86,11 @@ class Stage(NamedTuple):
 
 
 class Part(NamedTuple):
-    """A mixture with its part in the average, for new rows."""
+    """A member's part in the average, for new rows."""
 
     weight: float
-    clusters: IntArray  # (n_components,) which cluster each component is
-    factor: FloatArray | None  # the space is X @ factor.T, or X
-    mean: FloatArray
-    mixture: Mixture
-    covariance_type: str
-
-    def log_prior(self, X: FloatArray) -> FloatArray:
-        """Log densities of the components, with their weights."""
-        space = X if self.factor is None else X @ self.factor.T
-        return log_joint(space - self.mean, self.mixture, self.covariance_type)
+    clusters: IntArray  # (n_clusters,) which cluster each of its own is
+    voice: Mixed | Votes
 
 
 class AutoCluster(ClusterMixin, BaseEstimator):
@@ -282,18 +275,16 @@ class AutoCluster(ClusterMixin, BaseEstimator):
     def _fit_plain(self, X: Any, seed: int) -> None:
         """Plain k-means."""
         began = time.perf_counter()
-        self._set_model(KMeans(self.n_clusters_, n_init=N_INIT, random_state=seed).fit(X), X)
+        self._set_model(KMeans(self.n_clusters_, n_init=N_INIT, random_state=seed).fit(X))
         self.method_ = "k-means"
         self.reasons_.append("There are no statements, so this is plain k-means.")
         self.history_ = [Tried(NAN, NAN, 1.0, "k-means", time.perf_counter() - began)]
 
-    def _set_model(self, model: Any, X: Any) -> None:
+    def _set_model(self, model: Any) -> None:
         """Take labels from one fitted model, whose labels are certain."""
         self.model_ = model
         self.labels_ = labels_of(model)
         self.probabilities_ = np.eye(self.n_clusters_)[self.labels_]
-        if not hasattr(model, "predict"):  # a tree has no place for new rows but beside old ones
-            self.model_ = KNeighborsClassifier(1).fit(X, self.labels_)
 
     # ------------------------------------------------------------------ relative statements alone
 
@@ -323,7 +314,7 @@ class AutoCluster(ClusterMixin, BaseEstimator):
         good = [name for name, score in known.items() if score >= max(known.values()) - AS_GOOD]
         best = (good or list(methods))[-1]
         fitted = fit_told(methods[best], X, constraints)
-        self._set_model(fitted, X)
+        self._set_model(fitted)
         self.history_ = [t._replace(weight=float(t.candidate == best)) for t in self.history_]
         self.method_ = best
         self.doubt_[:] = getattr(fitted, "doubt_", ~constraints.satisfied(self.labels_))
@@ -332,6 +323,13 @@ class AutoCluster(ClusterMixin, BaseEstimator):
             f"There are relative statements only ({len(constraints)}). "
             + (f"Of those held out, {shares} are kept." if known else "They are all kept.")
         )
+        n_out, n_turned = (len(getattr(fitted, name, ())) for name in ("dropped_", "turned_"))
+        if n_out:
+            turned = f", and another answer obeyed in the place of {n_turned}" if n_turned else ""
+            self.reasons_.append(
+                f"{n_out} of them contradict others or the rows and were not obeyed{turned}; "
+                "suspects() lists the most doubtful."
+            )
 
     # ------------------------------------------------------------------ pairs
 
@@ -366,7 +364,7 @@ class AutoCluster(ClusterMixin, BaseEstimator):
         if rows is not X:
             stage("fitting all rows")
             with one_blas_thread():
-                judged = _on_all(judged, X, pairs)
+                judged = _on_all(judged, X, _drawn(pairs, MAX_STATEMENTS_ALL, seed))
             self.reasons_.append(
                 f"Candidates were compared on {len(rows):,} of {len(X):,} rows and {len(known):,} "
                 f"of {len(pairs):,} pairs; those that count were fitted to all."
@@ -377,7 +375,9 @@ class AutoCluster(ClusterMixin, BaseEstimator):
         rates = weights @ np.array([one.member.found.rates for one in judged])
         found = believe(prior, pairs, Rates(*rates))
         self.parts_ = [
-            _part(one, match) for one, match in zip(judged, clusters, strict=True) if one.weight > 0
+            Part(one.weight, match, one.member.voice)
+            for one, match in zip(judged, clusters, strict=True)
+            if one.weight > 0
         ]
         self.probabilities_, self.labels_ = found.probability, found.probability.argmax(axis=1)
         self._tell_rates(found.rates, found.doubt, constraints)
@@ -528,13 +528,14 @@ class AutoCluster(ClusterMixin, BaseEstimator):
         check_is_fitted(self)
         X = check_new_rows(self, X, dtype=[np.float64, np.float32])
         if self.model_ is not None:
-            return self.model_.predict(X).astype(np.int32)
+            dense = sp.issparse(X) and isinstance(self.model_, ReCon)
+            return self.model_.predict(X.toarray() if dense else X).astype(np.int32)
         for step in self.steps_:
             X = step.transform(X)
         X = np.asarray(X.toarray() if sp.issparse(X) else X, dtype=np.float64)
         total = np.zeros((len(X), self.n_clusters_))
         for part in self.parts_:
-            total[:, part.clusters] += part.weight * normalize(part.log_prior(X))[1]
+            total[:, part.clusters] += part.weight * normalize(part.voice.log_prior(X))[1]
         return total.argmax(axis=1).astype(np.int32)
 
     def __sklearn_tags__(self) -> Any:
@@ -547,41 +548,41 @@ def _for_choosing(X: FloatArray, pairs: Constraints, seed: int) -> tuple[FloatAr
     """Rows and pairs that candidates are compared on: all, or a sample where there are many."""
     if len(X) <= MAX_ROWS_CHOOSING and len(pairs) <= MAX_STATEMENTS_CHOOSING:
         return X, pairs
-    if len(pairs) > MAX_STATEMENTS_CHOOSING:
-        rng = np.random.RandomState(seed)
-        drawn = rng.choice(len(pairs), size=MAX_STATEMENTS_CHOOSING, replace=False)
-        pairs = pairs[np.sort(drawn)]
-    return fewer_rows(X, pairs, seed, max_rows=SAMPLE_ROWS)
+    few = _drawn(pairs, MAX_STATEMENTS_CHOOSING, seed)
+    return fewer_rows(X, few, seed, max_rows=SAMPLE_ROWS)
+
+
+def _drawn(pairs: Constraints, most: int, seed: int) -> Constraints:
+    """So many statements drawn at random, in their order; all where there are no more."""
+    if len(pairs) <= most:
+        return pairs
+    drawn = np.random.RandomState(seed).choice(len(pairs), size=most, replace=False)
+    return pairs[np.sort(drawn)]
 
 
 def _on_all(judged: list[Judged], X: FloatArray, pairs: Constraints) -> list[Judged]:
-    """The members that count, fitted to all rows and statements from where they were."""
+    """The members that count, told all rows and `pairs`, from where they were."""
     heavy = [one for one in judged if one.weight >= LEAST_PART]
     total = sum(one.weight for one in heavy)
-    found = []
-    for one in heavy:
-        member = one.member
-        rows = Scatter(X if member.factor is None else X @ member.factor.T)
-        start = normalize(log_prior_in(member, X))[1]
-        run = doubting_mixture(
-            rows,
-            pairs.pairs(),
-            start,
-            covariance_type=MODELS[member.candidate.model][0],
-            max_iter=MAX_ITER_ALL,
-        )
-        fitted = Member(member.candidate, member.factor, rows, run, member.seconds)
-        found.append(one._replace(member=fitted, weight=one.weight / total))
-    return found
+    return [
+        one._replace(member=_member_on_all(one.member, X, pairs), weight=one.weight / total)
+        for one in heavy
+    ]
 
 
-def _part(one: Judged, clusters: IntArray) -> Part:
-    member = one.member
-    return Part(
-        one.weight,
-        clusters,
-        member.factor,
-        member.rows.mean,
-        member.found.mixture,
-        MODELS[member.candidate.model][0],
+def _member_on_all(member: Member, X: FloatArray, pairs: Constraints) -> Member:
+    """A mixture goes on from where it was; votes stand, and the statements speak."""
+    voice, log_prior = member.voice, member.voice.log_prior(X)
+    if isinstance(member.found, Voted):
+        return member._replace(found=heard(member.found, log_prior, pairs.pairs()))
+    assert isinstance(voice, Mixed)
+    rows = Scatter(voice.space.transform(X))
+    found = doubting_mixture(
+        rows,
+        pairs.pairs(),
+        normalize(log_prior)[1],
+        covariance_type=voice.covariance_type,
+        max_iter=MAX_ITER_ALL,
     )
+    mixed = Mixed(voice.space, rows.mean, found.mixture, voice.covariance_type)
+    return member._replace(voice=mixed, found=found)

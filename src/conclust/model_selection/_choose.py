@@ -15,8 +15,10 @@ from sklearn.utils import check_random_state
 from conclust._arrays import IntArray
 from conclust._fitting import fit_told, labels_of
 from conclust._folds import AS_GOOD, FEW, N_FOLDS
+from conclust._threads import threads_worth
+from conclust._words import count_conflicts
 from conclust.cluster import ConstrainedKMeans, COPKMeans, PCKMeans
-from conclust.constraints import Conflict, Constraints
+from conclust.constraints import MAX_LISTED, Conflict, Constraints
 from conclust.exceptions import ConclustError
 from conclust.hierarchy import ReCon
 from conclust.model_selection._search import constraint_satisfaction_scorer
@@ -116,6 +118,7 @@ def held_out_score(
     >>> told.score > told_nothing.score
     True
     """
+    constraints = constraints.on_rows_of(X)
     if cv is None:
         cv = ConstraintKFold(random_state=0)
     splits = list(cv.split(constraints) if isinstance(cv, ConstraintKFold) else cv)
@@ -183,9 +186,10 @@ def choose_method(
 ) -> Choice:
     """Choose by kinds of statements, whether they can all hold, and how true they seem.
 
-    Without statements: k-means. With relative ones: :class:`~conclust.ReCon`. With pairs that
-    cannot all hold: :class:`~conclust.PCKMeans`. Else :class:`~conclust.COPKMeans`, unless held-out
-    statements speak for PCKMeans.
+    Without statements: k-means. With relative ones: :class:`~conclust.ReCon`, which doubts and
+    repairs if they contradict each other. With pairs that cannot all hold:
+    :class:`~conclust.PCKMeans`. Else :class:`~conclust.COPKMeans`, unless held-out statements speak
+    for PCKMeans.
 
     Parameters
     ----------
@@ -215,6 +219,7 @@ def choose_method(
     PCKMeans(n_clusters=3, random_state=0)
     >>> labels = choice.estimator.fit(X, constraints=wrong).labels_
     """
+    constraints = constraints.on_rows_of(X)
     seed = _as_seed(random_state)
     if not constraints:
         return Choice(
@@ -222,18 +227,19 @@ def choose_method(
             ["There are no statements, so this is plain k-means."],
         )
     if len(constraints.relative):
-        why = (
-            f"There are relative statements ({len(constraints.relative)}): "
-            "a tree that keeps relative statements."
-        )
-        return Choice(ReCon(n_clusters=n_clusters), [why])
+        why = f"There are relative statements ({len(constraints.relative)}): "
+        if _contradict(constraints, conflicts):
+            why += "a tree, without the doubtful ones, since some contradict each other."
+            doubting = ReCon(n_clusters=n_clusters, on_conflict="repair", flip_rate="auto")
+            return Choice(doubting, [why])
+        return Choice(ReCon(n_clusters=n_clusters), [why + "a tree that keeps them all."])
     hard = COPKMeans(n_clusters, random_state=seed)
     soft = PCKMeans(n_clusters, random_state=seed)
     clashes = constraints.conflicts(n_clusters) if conflicts is None else conflicts
     if clashes:
         why = (
             f"The statements cannot all hold with {n_clusters} clusters "
-            f"({_counted(len(clashes), 'conflict')}), so a method that may break some."
+            f"({count_conflicts(len(clashes), MAX_LISTED)}), so a method that may break some."
         )
         return Choice(soft, [why])
     if len(constraints) < FEW:
@@ -250,6 +256,12 @@ def choose_method(
         held_out_score(hard, small, said, cv=splits), held_out_score(soft, small, said, cv=splits)
     )
     return Choice(hard if keep_all else soft, [why])
+
+
+def _contradict(constraints: Constraints, conflicts: Sequence[Conflict] | None) -> bool:
+    """Whether statements contradict each other whatever the number of clusters."""
+    found = constraints.conflicts(max_listed=1) if conflicts is None else conflicts
+    return any(conflict.kind != "too few clusters" for conflict in found)
 
 
 def _hard_or_soft(all_kept: HeldOut, weighed: HeldOut) -> tuple[bool, str]:
@@ -314,6 +326,7 @@ def choose_n_clusters(
     >>> choose_n_clusters(X, sample_constraints(y, 120, random_state=0), random_state=0).chosen
     3
     """
+    constraints = constraints.on_rows_of(X)
     seed = _as_seed(random_state)
     small, said = fewer_rows(_with_rows(X), constraints, seed)
     pairs = said.pairwise
@@ -348,7 +361,7 @@ def choose_n_clusters(
 
 
 def _too_few(pairs: Constraints, n_clusters: int) -> bool:
-    return any(c.kind == "too few clusters" for c in pairs.conflicts(n_clusters))
+    return any(c.kind == "too few clusters" for c in pairs.conflicts(n_clusters, max_listed=1))
 
 
 def stability(X: Any, n_clusters: int, random_state: Any, n_pairs: int = 5) -> tuple[float, float]:
@@ -364,7 +377,7 @@ def stability(X: Any, n_clusters: int, random_state: Any, n_pairs: int = 5) -> t
         for _ in range(2):
             rows = rng.choice(X.shape[0], size=half, replace=False)
             model = KMeans(n_clusters, n_init=5, random_state=rng.randint(2**31 - 1))
-            with warnings.catch_warnings():
+            with warnings.catch_warnings(), threads_worth(X):
                 warnings.simplefilter("ignore")  # fewer different rows than clusters
                 model.fit(X[rows])
             labels.append(model.predict(X))

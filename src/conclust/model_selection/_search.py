@@ -27,8 +27,9 @@ class ConstraintSearchCV(MetaEstimatorMixin, ClusterMixin, BaseEstimator):
     Parameters
     ----------
     estimator : clusterer or Pipeline that ends in one
-        In a pipeline the statements go to the last step whose `fit` takes `constraints`; metadata
-        routing need not be switched on. A clusterer that takes no constraints is told nothing.
+        In a pipeline the statements go to every step whose `fit` takes `constraints`, such as a
+        learned metric and the clusterer after it; metadata routing need not be switched on. A
+        clusterer that takes no constraints is told nothing.
     param_grid : dict or list of dict
         As in :class:`~sklearn.model_selection.GridSearchCV`.
     cv : ConstraintKFold or None, default=None
@@ -106,9 +107,10 @@ class ConstraintSearchCV(MetaEstimatorMixin, ClusterMixin, BaseEstimator):
         """
         if not isinstance(constraints, Constraints) or not constraints:
             raise ValueError(
-                f"constraints={constraints!r}: settings are scored by statements held out, so pass "
-                "constraints=Constraints(...) with some."
+                f"constraints is {_kind_of(constraints)}: settings are scored by statements held "
+                "out, so pass constraints=Constraints(...) with some."
             )
+        constraints = constraints.on_rows_of(X)
         candidates = list(ParameterGrid(self.param_grid))
         cv = ConstraintKFold() if self.cv is None else self.cv
         splits = list(cv.split(constraints))
@@ -161,12 +163,35 @@ class ConstraintSearchCV(MetaEstimatorMixin, ClusterMixin, BaseEstimator):
         labels: IntArray = self.best_estimator_.predict(X)
         return labels
 
+    def score(self, X: Any, y: Any = None, *, constraints: Constraints) -> float:
+        """Score the clusters of new rows by the statements about them.
+
+        Parameters
+        ----------
+        X : {array-like, sparse matrix} of shape (n_samples, n_features)
+        y : ignored
+        constraints : Constraints
+            About the rows of X.
+
+        Returns
+        -------
+        float
+            As :func:`constraint_satisfaction_scorer`.
+        """
+        return _share_kept(constraints.on_rows_of(X), self.predict(X))
+
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()
         inner = getattr(self.estimator, "__sklearn_tags__", None)
         if inner is not None:
             tags.input_tags = inner().input_tags
         return tags
+
+
+def _kind_of(constraints: Any) -> str:
+    if isinstance(constraints, Constraints):
+        return "empty"
+    return "missing" if constraints is None else f"a {type(constraints).__name__}"
 
 
 def _fit_and_score(
@@ -223,7 +248,11 @@ def constraint_satisfaction_scorer(
     float
         Between 0 and 1, larger is better.
     """
-    kept = constraints.satisfied(labels_of(estimator))
+    return _share_kept(constraints, labels_of(estimator))
+
+
+def _share_kept(constraints: Constraints, labels: IntArray) -> float:
+    kept = constraints.satisfied(labels)
     weight = constraints.weight
     must = constraints.kinds == "must-link"
     shares = [

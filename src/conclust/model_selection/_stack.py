@@ -23,9 +23,11 @@ from conclust._placement.belief import Beliefs, Rates
 from conclust._placement.links import link_rows
 from conclust.cluster import (
     MULTIPLES,
+    PRIOR_SAID,
+    PRIOR_WRONG,
     Doubted,
+    Mixture,
     Scatter,
-    SpectralLearning,
     doubting_mixture,
     estimated_rates,
     log_joint,
@@ -36,11 +38,11 @@ from conclust.cluster import (
 )
 from conclust.constraints import Constraints
 from conclust.metric_learning import ITML
+from conclust.model_selection._spaces import Given, Linear, NeighborMap, Space
+from conclust.model_selection._votes import View, Voted, Votes, voting
 
 # Starts of plain and of soft k-means.
 N_PLAIN, N_SOFT = 5, 3
-# Above so many rows no spectral start: its embedding takes longer than all the rest.
-MAX_ROWS_SPECTRAL = 3_000
 # Features whose spreads differ by more than this are also tried with equal spreads.
 UNEVEN = 2.0
 # Iterations of each EM, sweeps of the metric: both are near their ends by then.
@@ -49,14 +51,12 @@ MAX_ITER, TOL, METRIC_SWEEPS = 25, 5e-3, 30
 N_JUDGED = 3
 # Likelihoods closer than this, relatively, are those of the same mixture.
 SAME = 1e-3
-# The rate at which statements held out are taken to be wrong: one that a member is sure of and
-# that contradicts it costs ln .05, not everything.
-HELD_OUT_RATE = 0.05
-# What a log-likelihood of statements told is worth, beside that of statements held out.
-TOLD = 0.5
+# Rates at which statements held out may be wrong; the likeliest counts, so that being unsure is no
+# merit, as if one of ten more were wrong.
+RATES = np.array([0.02, 0.05, 0.1, 0.15, 0.2, 0.25, 0.3, 0.35, 0.4, 0.45, 0.5])
 # What a difference of mean scores counts, in its standard errors (about one per √m statements).
-TRUST = 0.5
-# How starts of the second round are named: by who taught them, "shared" or "own".
+TRUST = 3.0
+# How starts of the second round are named: by who taught them.
 TAUGHT = "believed by "
 # No cluster is impossible for a row, however sure the members are.
 FLOOR = 1e-3
@@ -69,6 +69,8 @@ class Problem(NamedTuple):
     n_clusters: int
     plain: dict[str, IntArray]  # starts that know nothing of statements
     models: list[str]  # of `MODELS`, those that suit
+    map: NeighborMap
+    views: list[View]
     seed: int
 
 
@@ -88,9 +90,8 @@ class Member(NamedTuple):
     """A fitted candidate."""
 
     candidate: Candidate
-    factor: FloatArray | None  # the space is X @ factor.T, or X
-    rows: Scatter
-    found: Doubted
+    voice: "Mixed | Votes"
+    found: Doubted | Voted
     seconds: float
 
     @property
@@ -108,25 +109,65 @@ class Judged(NamedTuple):
     weight: float  # its part in the average
 
 
-# Which covariances a model has, and the space it lives in.
+# Which covariances a mixture has, and the space it lives in.
 MODELS = {
     "shared covariance": ("tied", "given"),
     "own covariances": ("full", "given"),
     "learned metric": ("tied", "learned"),
+    "map of neighbors": ("tied", "map"),
 }
+# No mixture; see `_votes`.
+VOTES = "any shape"
+# What models are worth before any statement: the one without a shape needs some to speak for it.
+WORTH = {VOTES: np.exp(-1.0)}
+# Those that are also started from what a first one believes of the statements.
+TAUGHT_MODELS = ("shared covariance", "own covariances", "learned metric")
+# Where starts are looked for.
+SPACES = {
+    "soft k-means": "given",
+    "soft k-means on the map": "map",
+    "metric k-means": "all",
+    "metric soft k-means": "all",
+}
+
+
+class Mixed:
+    """What a mixture says of rows.
+
+    Parameters
+    ----------
+    space : Given, Linear or NeighborMap
+    mean : ndarray of shape (n_components,)
+        Of the rows it was fitted to, there.
+    mixture : Mixture
+    covariance_type : {"tied", "full"}
+    """
+
+    def __init__(self, space: Space, mean: FloatArray, mixture: Mixture, covariance_type: str):
+        self.space, self.mean = space, mean
+        self.mixture, self.covariance_type = mixture, covariance_type
+
+    def log_prior(self, X: FloatArray) -> FloatArray:
+        """Log densities of the clusters, with their weights."""
+        return log_joint(self.space.transform(X) - self.mean, self.mixture, self.covariance_type)
 
 
 def problem_of(X: FloatArray, n_clusters: int, seed: int) -> Problem:
     """Set the problem up, with the starts that need no statements."""
     plain = {"k-means": plain_kmeans(X, n_clusters, seed)}
+    scales = [np.ones(X.shape[1])]
     spread = X.std(axis=0)
     varied = spread[spread > 0]
     if len(varied) and varied.max() > UNEVEN * varied.min():
-        even = X / np.where(spread > 0, spread, 1.0)
-        plain["k-means on equal spreads"] = plain_kmeans(even, n_clusters, seed)
+        scales.append(np.where(spread > 0, spread, 1.0))
+        plain["k-means on equal spreads"] = plain_kmeans(X / scales[1], n_clusters, seed)
+    neighbors = NeighborMap(X, n_clusters, seed)
+    leading = neighbors.transform(X)[:, :n_clusters]
+    plain["k-means on the map"] = plain_kmeans(leading, n_clusters, seed)
     enough = len(X) >= n_clusters * X.shape[1]
     models = [model for model in MODELS if enough or not has_own(model)]
-    return Problem(X, n_clusters, plain, models, seed)
+    views = [View(X, scale, seed) for scale in scales]
+    return Problem(X, n_clusters, plain, models, neighbors, views, seed)
 
 
 def plain_kmeans(X: FloatArray, n_clusters: int, seed: int) -> IntArray:
@@ -166,40 +207,37 @@ def learned_factor(X: FloatArray, known: Constraints, seed: int) -> FloatArray:
     return np.asarray(metric.components_, dtype=np.float64)
 
 
-def spectral(X: FloatArray, known: Constraints, n_clusters: int, seed: int) -> IntArray:
-    """Labels of spectral learning, which follows clusters of any shape."""
-    with warnings.catch_warnings():
-        warnings.simplefilter("ignore")
-        model = SpectralLearning(n_clusters, random_state=seed).fit(X, constraints=known)
-    labels: IntArray = model.labels_.astype(np.int64)
-    return labels
-
-
 class Fitter:
     """Fits candidates to one set of statements; starts and spaces are made when first asked for."""
 
     def __init__(self, problem: Problem, known: Constraints):
         self.problem, self.known, self.pairs = problem, known, known.pairs()
         self._labels: dict[str, IntArray] = dict(problem.plain)
-        self._spaces: dict[str, tuple[FloatArray | None, Scatter]] = {}
+        self._spaces: dict[str, tuple[Space, Scatter]] = {}
         self._believed: dict[str, Constraints] = {}
         self.members: dict[Candidate, Member] = {}
 
     def candidates(self) -> list[Candidate]:
         """Everything that may be worth a try in the first round."""
-        starts = [*self.problem.plain, "soft k-means", "metric k-means", "metric soft k-means"]
-        if len(self.problem.X) <= MAX_ROWS_SPECTRAL:
-            starts.append("spectral")
+        starts = [
+            *self.problem.plain,
+            "soft k-means",
+            "metric k-means",
+            "metric soft k-means",
+            "soft k-means on the map",
+        ]
         return [Candidate(model, start) for model in self.problem.models for start in starts]
 
     def second_candidates(self) -> list[Candidate]:
-        """What starts from statements that a first-round member believes."""
+        """What starts from what a first-round member believes: statements, or all rows."""
         own = any(has_own(model) for model in self.problem.models)
-        return [
+        mixtures = [
             Candidate(model, f"{TAUGHT}{teacher}")
             for teacher in (("shared", "own") if own else ("shared",))
             for model in self.problem.models
+            if model in TAUGHT_MODELS
         ]
+        return mixtures + [Candidate(VOTES, f"{TAUGHT}{model}") for model in self.problem.models]
 
     def fit(self, candidates: Iterable[Candidate]) -> list[Member]:
         """Fit those not fitted yet; all that were asked for, in order."""
@@ -211,10 +249,15 @@ class Fitter:
 
     def _fit(self, candidate: Candidate) -> Member:
         began = time.perf_counter()
+        fit = self._vote if candidate.model == VOTES else self._mix
+        voice, found = fit(candidate)
+        return Member(candidate, voice, found, time.perf_counter() - began)
+
+    def _mix(self, candidate: Candidate) -> tuple[Mixed, Doubted]:
         covariance_type, space = MODELS[candidate.model]
         start = softened(self._start(candidate.start), self.problem.n_clusters)
         teacher = candidate.start if candidate.is_taught else "all"
-        factor, rows = self._space(teacher if space == "learned" else space)
+        where, rows = self._space(teacher if space == "learned" else space)
         found = doubting_mixture(
             rows,
             self.pairs,
@@ -223,33 +266,47 @@ class Fitter:
             max_iter=MAX_ITER,
             tol=TOL,
         )
-        return Member(candidate, factor, rows, found, time.perf_counter() - began)
+        return Mixed(where, rows.mean, found.mixture, covariance_type), found
 
-    def _space(self, name: str) -> tuple[FloatArray | None, Scatter]:
-        """The given space, or one learned from all statements or from those believed."""
+    def _vote(self, candidate: Candidate) -> tuple[Votes, Voted]:
+        teacher = self._teacher(candidate.start.removeprefix(TAUGHT).__eq__)
+        found = voting(self.problem.views, self.pairs, teacher.found.responsibilities)
+        return Votes(found.election), found
+
+    def _teacher(self, is_right: Callable[[str], bool]) -> Member:
+        """The first-round member, of the models that are right, with the likeliest statements."""
+        members = self.members.values()
+        first = [m for m in members if is_right(m.candidate.model) and not m.candidate.is_taught]
+        return max(first, key=lambda m: m.found.log_evidence)
+
+    def _space(self, name: str) -> tuple[Space, Scatter]:
+        """The given space, the map, or one learned from all statements or from those believed."""
         if name not in self._spaces:
             X = self.problem.X
+            space: Space
             if name == "given":
-                self._spaces[name] = None, Scatter(X)
+                space = Given()
+            elif name == "map":
+                space = self.problem.map
             else:
                 known = self.known if name == "all" else self._believe(name)
-                factor = learned_factor(X, known, self.problem.seed)
-                self._spaces[name] = factor, Scatter(X @ factor.T)
+                space = Linear(learned_factor(X, known, self.problem.seed))
+            self._spaces[name] = space, Scatter(space.transform(X))
         return self._spaces[name]
 
     def _start(self, name: str) -> IntArray:
         if name not in self._labels:
-            X, k, _, _, seed = self.problem
-            if name == "soft k-means":
-                labels = soft_kmeans(X, self.known, k, seed)
-            elif name == "spectral":
-                labels = spectral(X, self.known, k, seed)
-            elif name == "metric k-means":
-                labels = plain_kmeans(self._space("all")[1].X, k, seed)
-            elif name == "metric soft k-means":
-                labels = soft_kmeans(self._space("all")[1].X, self.known, k, seed)
+            _, k, _, _, _, _, seed = self.problem
+            space, known = SPACES.get(name, name), self.known
+            if name.startswith(TAUGHT):
+                known = self._believe(name)
+            rows = self._space(space)[1].X
+            if space == "map":  # a mixture learns which dimensions count, k-means does not
+                rows = rows[:, :k]
+            if name == "metric k-means":
+                labels = plain_kmeans(rows, k, seed)
             else:
-                labels = soft_kmeans(self._space(name)[1].X, self._believe(name), k, seed)
+                labels = soft_kmeans(rows, known, k, seed)
             self._labels[name] = labels
         return self._labels[name]
 
@@ -257,12 +314,7 @@ class Fitter:
         """The statements that the best first-round member of a kind does not doubt."""
         if name not in self._believed:
             own = name.endswith("own")
-            teachers = [
-                m
-                for m in self.members.values()
-                if has_own(m.candidate.model) == own and not m.candidate.is_taught
-            ]
-            teacher = max(teachers, key=lambda m: m.found.log_evidence)
+            teacher = self._teacher(lambda model: has_own(model) == own)
             doubt = np.zeros(len(self.known))
             np.maximum.at(doubt, self.pairs.statement, teacher.found.doubt)
             kept = np.flatnonzero(doubt < 0.5)
@@ -314,13 +366,19 @@ def not_same(one: Member, other: Member) -> bool:
     return one.candidate.model != other.candidate.model or not np.allclose(a, b, rtol=SAME)
 
 
-def held_out_log_likelihood(member: Member, asked: Constraints) -> FloatArray:
-    """Log-likelihood of statements a member was not told, one by one."""
+def rightness(member: Member, asked: Constraints) -> FloatArray:
+    """Probability of statements a member was not told, one by one."""
     a, b = asked.pairs().pairs.T
     r = member.found.responsibilities
     same = np.einsum("ij,ij->i", r[a], r[b])
-    right = np.where(asked.pairs().sign > 0, same, 1 - same)
-    return np.log(right * (1 - HELD_OUT_RATE) + (1 - right) * HELD_OUT_RATE)
+    return np.where(asked.pairs().sign > 0, same, 1 - same)
+
+
+def log_likelihood(right: FloatArray) -> float:
+    """Mean log-likelihood of statements, wrong at the likeliest rate."""
+    said = np.log(right * (1 - RATES[:, None]) + (1 - right) * RATES[:, None]).sum(axis=1)
+    prior = PRIOR_WRONG * np.log(RATES) + (PRIOR_SAID - PRIOR_WRONG) * np.log1p(-RATES)
+    return float((said + prior).max() / len(right))
 
 
 def judge(
@@ -351,7 +409,7 @@ def judge(
     rng = np.random.RandomState(problem.seed)
     fold = deal(np.arange(len(known)), N_FOLDS, rng)
     candidates = [member.candidate for member in members]
-    total, count = np.zeros(len(members)), 0
+    right: list[list[FloatArray]] = [[] for _ in members]
     for number in range(N_FOLDS if len(known) >= N_FOLDS else 0):
         told = fold != number
         asked = known[np.flatnonzero(left_open(known, told))]
@@ -361,18 +419,17 @@ def judge(
             break
         fitter = Fitter(problem, known[np.flatnonzero(told)])
         # Starts of the second round are taught by members of the first.
-        first = [c for c in candidates if not c.is_taught]
-        fitter.fit(first)
-        for i, member in enumerate(fitter.fit(candidates)):
-            total[i] += held_out_log_likelihood(member, asked).sum()
-        count += len(asked.pairs().sign)
-    held_out = total / count if count else np.full(len(members), np.nan)
+        fitter.fit(c for c in candidates if not c.is_taught)
+        for known_of, member in zip(right, fitter.fit(candidates), strict=True):
+            known_of.append(rightness(member, asked))
     n_pairs = len(known.pairs().sign)
     told_all = np.array([member.found.log_evidence for member in members]) / n_pairs
-    score = np.nan_to_num(held_out) + TOLD * told_all
+    held_out = np.array([log_likelihood(np.concatenate(one)) if one else np.nan for one in right])
+    score = told_all if np.isnan(held_out).any() else held_out
     weight = np.exp(sureness(n_pairs) * (score - score.max()))
     models = [candidate.model for candidate in candidates]
-    weight /= [models.count(model) for model in models]  # models, not starts, begin as equals
+    # Models, not starts, begin as equals.
+    weight *= [WORTH.get(model, 1.0) / models.count(model) for model in models]
     return [
         Judged(*values)
         for values in zip(
@@ -428,10 +485,3 @@ def believe(prior: FloatArray, known: Constraints, rates: Rates) -> Believed:
     probability = prior.copy()
     probability[beliefs.rows] = found.probability
     return Believed(probability, estimated_rates(found.doubt, pairs), found.doubt)
-
-
-def log_prior_in(member: Member, X: FloatArray) -> FloatArray:
-    """What a member says of any rows alone, up to a constant of each row."""
-    covariance_type, _ = MODELS[member.candidate.model]
-    space = X if member.factor is None else X @ member.factor.T
-    return log_joint(space - member.rows.mean, member.found.mixture, covariance_type)

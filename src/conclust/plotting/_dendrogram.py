@@ -5,15 +5,23 @@ from typing import Any
 import numpy as np
 from sklearn.utils.validation import check_is_fitted
 
+from conclust._tree_layout import Layout, lay_out, names_of, spread
 from conclust.constraints import Constraints
 from conclust.plotting._matplotlib import new_axes
 
 KEPT, BROKEN, ABOVE = "#0072b2", "#d55e00", "#999999"
 CLUSTERS = ["#009e73", "#cc79a7", "#e69f00", "#56b4e9", "#8c6d31", "#5254a3", "#bd9e39", "#ad494a"]
 
+WIDTH_OF_NAME = 0.11  # inches, of a name of 7 points that stands on end
+
 
 def plot_dendrogram(
-    model: Any, constraints: Constraints | None = None, *, n: int = 30, ax: Any = None
+    model: Any,
+    constraints: Constraints | None = None,
+    *,
+    names: Any = None,
+    n: int = 30,
+    ax: Any = None,
 ) -> Any:
     """Draw a hierarchy, and below it the statements ``ab|c`` as arcs from a to b with a dot at c.
 
@@ -23,8 +31,12 @@ def plot_dendrogram(
         Fitted.
     constraints : Constraints, default=None
         The relative statements to show; by default those of `fit`, what a repair dropped included.
+    names : sequence, default=None
+        One for each sample, written at the leaves; by default the ids that the statements know,
+        else positions. Of more than fit every second is written, or every third, and so on.
     n : int, default=30
-        How many at most; broken ones first.
+        How many statements at most: broken ones first, then one for each branching from the top
+        down, so that they are spread over the hierarchy.
     ax : matplotlib Axes, default=None
         A new figure by default.
 
@@ -32,7 +44,8 @@ def plot_dendrogram(
     -------
     matplotlib Axes
         Branches have the colour of their cluster. Solid arcs are statements that the hierarchy
-        satisfies, dashed ones those it breaks.
+        satisfies, dashed ones those it breaks. A branch whose distance is smaller than that of one
+        of its parts, which centroids and statements bring about, is drawn as high as that part.
 
     Examples
     --------
@@ -43,46 +56,65 @@ def plot_dendrogram(
     >>> known = sample_constraints(y, n_relative=40, random_state=0)
     >>> ax = plot_dendrogram(ReCon(3).fit(X, constraints=known))  # doctest: +SKIP
     """
-    from scipy.cluster.hierarchy import dendrogram
-
     check_is_fitted(model, "children_")
-    Z = model.linkage_matrix()
-    if len(Z) == 0:
+    if len(model.children_) == 0:
         raise ValueError("A hierarchy of one sample has nothing to draw; fit two or more.")
+    names = names_of(model, names)
     ax = new_axes(ax, width=9.0, height=5.0)
-    colors = _colors(model)
-    drawn = dendrogram(Z, ax=ax, no_labels=len(Z) > 60, link_color_func=lambda v: colors[v])
+    layout = lay_out(model.children_, model.distances_, getattr(model, "labels_", None))
+    _draw_branches(ax, layout)
     if constraints is None:
         constraints = model.constraints_ + model.dropped_
     triplets = constraints.relative
-    holds = constraints.satisfied_by(Z)
-    order = np.argsort(holds, kind="stable")[:n]
-    x = np.empty(len(Z) + 1)
-    x[drawn["leaves"]] = 5.0 + 10.0 * np.arange(len(x))
-    top = float(Z[:, 2].max()) or 1.0
-    for r in order:
-        a, b, c = x[triplets[r]].tolist()
-        _draw(ax, a, b, c, bool(holds[r]), top, 10.0 * len(x))
+    holds = constraints.satisfied_by(model.children_)
+    chosen = spread(model.children_, triplets, np.flatnonzero(~holds), n)
+    top = float(layout.height[-1]) or 1.0
+    for r in chosen:
+        a, b, c = layout.place[triplets[r]].tolist()
+        _draw(ax, a, b, c, bool(holds[r]), top, float(len(names)))
     ax.axhline(0, color=ABOVE, lw=0.5)
-    ax.set(ylabel="distance", ylim=(-0.42 * top if len(order) else 0, 1.03 * top))
-    ticks = [t for t in ax.get_yticks() if 0 <= t <= top]
-    ax.set_yticks(ticks)
-    if len(order):
+    ax.set(
+        ylabel="distance",
+        xlim=(-1, len(names)),
+        ylim=(-0.42 * top if len(chosen) else 0, 1.03 * top),
+    )
+    ax.set_yticks([t for t in ax.get_yticks() if 0 <= t <= top])
+    _write_names(ax, layout, names)
+    if len(chosen):
         ax.plot([], [], color=KEPT, label=f"satisfied ({int(holds.sum())})")
         ax.plot([], [], color=BROKEN, ls="--", label=f"broken ({int((~holds).sum())})")
         ax.legend(fontsize=8, loc="upper right")
     return ax
 
 
-def _colors(model: Any) -> list[str]:
-    """The colour of each merge: that of the cluster all its samples are in, or grey."""
-    n = len(model.children_) + 1
-    cluster = np.full(2 * n - 1, -1)
-    if hasattr(model, "labels_"):
-        cluster[:n] = model.labels_
-    for v, (a, b) in enumerate(model.children_):
-        cluster[n + v] = cluster[a] if cluster[a] == cluster[b] else -1
-    return [CLUSTERS[c % len(CLUSTERS)] if c >= 0 else ABOVE for c in cluster]
+def _draw_branches(ax: Any, layout: Layout) -> None:
+    """A bracket for each merge, in the colour of its cluster."""
+    from matplotlib.collections import LineCollection
+
+    x, height = layout.place, layout.height
+    brackets = [
+        [(x[a], height[a]), (x[a], height[node]), (x[b], height[node]), (x[b], height[b])]
+        for node, (a, b) in zip(layout.merges, layout.parts, strict=True)
+    ]
+    clusters = layout.cluster[layout.merges]
+    colors = [CLUSTERS[c % len(CLUSTERS)] if c >= 0 else ABOVE for c in clusters]
+    ax.add_collection(LineCollection(brackets, colors=colors, linewidths=1))
+
+
+def _write_names(ax: Any, layout: Layout, names: list[Any]) -> None:
+    """Write as many names as there is room for, and say so."""
+    room = ax.get_window_extent().width / ax.figure.dpi / WIDTH_OF_NAME
+    step = max(1, int(np.ceil(len(names) / max(room, 1))))
+    shown = layout.ends[::step]
+    ax.set_xticks(
+        layout.place[shown],
+        [str(names[i]) for i in shown],
+        rotation=90,
+        fontsize=7,
+        parse_math=False,
+    )
+    if step > 1:
+        ax.set_xlabel(f"{len(shown):,} of {len(names):,} names, one leaf in {step}", fontsize=8)
 
 
 def _draw(ax: Any, a: float, b: float, c: float, holds: bool, top: float, width: float) -> None:

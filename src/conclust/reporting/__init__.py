@@ -3,6 +3,15 @@
 from conclust.reporting._facts import About, Facts, gather
 from conclust.reporting._map import check_projection
 from conclust.reporting._page import page
+from conclust.reporting._tree import dendrogram_svg
 from conclust.reporting._write import write_report
 
-__all__ = ["About", "Facts", "check_projection", "gather", "page", "write_report"]
+__all__ = [
+    "About",
+    "Facts",
+    "check_projection",
+    "dendrogram_svg",
+    "gather",
+    "page",
+    "write_report",
+]

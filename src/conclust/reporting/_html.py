@@ -82,6 +82,11 @@ def wide(table: str, label: str) -> str:
     return f'<div class="wide" role="region" tabindex="0" aria-label="{text(label)}">{table}</div>'
 
 
+def folded(summary: str, body: str) -> str:
+    """What few readers want; body is HTML already."""
+    return f"<details><summary>{text(summary)}</summary>{body}</details>"
+
+
 def color(cluster: int) -> str:
     """The colour of a cluster; rows in none are grey."""
     return COLORS[cluster % len(COLORS)] if cluster >= 0 else "#4a5568"
@@ -107,9 +112,18 @@ def scaled(shape: str, factor: float) -> str:
 def swatch(cluster: int) -> str:
     """The marker of a cluster in its colour, for legends."""
     return (
-        '<svg viewBox="-8 -8 16 16" aria-hidden="true" focusable="false">'
+        '<svg width="14" height="14" viewBox="-8 -8 16 16" aria-hidden="true" focusable="false">'
         f'<path fill="{color(cluster)}" d="M0,0{marker(cluster, 5)}"/></svg>'
     )
+
+
+def cluster_name(facts: Facts, cluster: int) -> str:
+    """The label of a cluster and what it is called, such as ``0 · Loyal``."""
+    if cluster < 0:
+        return "no cluster"
+    label, title = facts.names[cluster], facts.titles[cluster]
+    shown = label if label.isdecimal() else named(label)
+    return f"{shown} · {named(title)}" if title else shown
 
 
 def largest_clusters(facts: Facts, n: int) -> set[int]:

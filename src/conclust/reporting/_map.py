@@ -9,7 +9,7 @@ from conclust.exceptions import MissingExtraError
 
 WIDTH, HEIGHT, MARGIN = 1000, 700, 24  # the drawing, in its own units
 MAX_DRAWN = 20_000  # rows; of more a random sample, so that the page stays below 1 MB
-MAX_LINES = 400  # statements drawn of each sort
+MAX_LINES = 150  # statements drawn of each sort; more would hide the points
 MAX_TSNE = 5_000
 
 PROJECTIONS = ("pca", "tsne", "umap")

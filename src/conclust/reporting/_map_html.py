@@ -11,6 +11,7 @@ from conclust.reporting._html import (
     COLORS,
     SHAPES,
     clean,
+    cluster_name,
     color,
     cut,
     largest_clusters,
@@ -24,6 +25,11 @@ from conclust.reporting._map import HEIGHT, WIDTH
 MAX_SVG = 2_000  # points; a browser redraws more of them faster on a canvas
 ID_BUDGET = 400_000  # bytes for the names of rows
 MAX_NAME = 40
+MAX_TAG = 16
+N_TAGS = 50  # clusters, the largest
+N_NAMED_TAGS = 12  # with more of them there is room for numbers only
+TAG_WIDTH, TAG_HEIGHT, TAG_GAP = 18, 38, 6  # of a letter, as large as on a narrow screen
+TAG_STEP = 20  # how finely a free place is looked for
 MANY_LINES = 100
 N_LEGEND = 40  # clusters, the largest
 
@@ -34,11 +40,13 @@ def map_section(facts: Facts) -> str:
     tags = _tags(facts)
     as_svg = len(drawing.rows) <= MAX_SVG
     picture = _svg(facts, summary, tags) if as_svg else _canvas(summary)
+    shown = sorted(largest_clusters(facts, N_LEGEND))
+    sizes = [(c, facts.sizes[c]) for c in shown]
+    sizes += [(-1, facts.n_set_aside)] if facts.n_set_aside else []
     legend = "".join(
         f'<li><button type="button" aria-pressed="false" data-cluster="{c}">{swatch(c)}'
-        f"cluster {c} ({size:,})</button></li>"
-        for c, size in enumerate(facts.sizes)
-        if c in largest_clusters(facts, N_LEGEND)
+        f"<span>{cluster_name(facts, c)} ({size:,})</span></button></li>"
+        for c, size in sizes
     )
     lines, switches = "", ""
     if drawing.n_kept or drawing.n_broken:
@@ -48,10 +56,8 @@ def map_section(facts: Facts) -> str:
             for sort, n in (("kept", drawing.n_kept), ("broken", drawing.n_broken))
             if n
         )
-        lines = (
-            f" Lines are statements: {drawing.n_kept:,} kept (solid grey), "
-            f"{drawing.n_broken:,} broken (dashed red)"
-        )
+        sorts = [(drawing.n_kept, "kept (solid black)"), (drawing.n_broken, "broken (dashed red)")]
+        lines = f" Lines are statements: {', '.join(f'{n:,} {what}' for n, what in sorts if n)}"
         n_drawn = len(drawing.kept) + len(drawing.broken)
         if n_drawn < drawing.n_kept + drawing.n_broken:
             lines += f", {n_drawn:,} of them drawn"
@@ -73,7 +79,10 @@ def map_section(facts: Facts) -> str:
 
 
 def _map_words(facts: Facts) -> str:
-    sizes = ", ".join(f"cluster {c}: {size:,}" for c, size in enumerate(facts.sizes[:20]))
+    sizes = ", ".join(
+        f"cluster {name}: {size:,}"
+        for name, size in zip(facts.names[:20], facts.sizes, strict=False)
+    )
     return (
         f"Map of {facts.n_samples:,} rows in {facts.n_clusters:,} clusters ({sizes}); "
         f"{facts.map.n_kept:,} statements kept and {facts.map.n_broken:,} broken. "
@@ -82,15 +91,39 @@ def _map_words(facts: Facts) -> str:
 
 
 def _tags(facts: Facts) -> list[tuple[int, int, str]]:
-    """Where the number of each cluster stands: the median of its rows."""
+    """Where each cluster is named: at the median of its rows, moved so that none hides another."""
     labels = np.asarray(facts.labels)
-    found = []
-    for cluster in range(min(facts.n_clusters, 50)):
+    words, places = [], []
+    for cluster in sorted(largest_clusters(facts, N_TAGS)):
         inside = labels == cluster
         if inside.any():
-            x, y = np.median(facts.map.x[inside]), np.median(facts.map.y[inside])
-            found.append((int(x), int(y), str(cluster)))
-    return found
+            places.append([np.median(facts.map.x[inside]), np.median(facts.map.y[inside])])
+            words.append(_tag(facts, cluster))
+    if not words:
+        return []
+    halves = np.array([[len(word) * TAG_WIDTH / 2 + TAG_GAP, TAG_HEIGHT / 2] for word in words])
+    placed = np.rint(moved_apart(np.array(places), halves)).astype(int)
+    return [(x, y, word) for (x, y), word in zip(placed.tolist(), words, strict=True)]
+
+
+def _tag(facts: Facts, cluster: int) -> str:
+    is_shown = facts.is_named[cluster] and facts.n_clusters <= N_NAMED_TAGS
+    return cut(clean(facts.titles[cluster] if is_shown else facts.names[cluster]), MAX_TAG)
+
+
+def moved_apart(centers: Any, halves: Any) -> Any:
+    """Put each box where it wants to be, or at the nearest place where it hides none before it."""
+    steps = np.arange(-WIDTH, WIDTH + 1, TAG_STEP)
+    offsets = np.stack(np.meshgrid(steps, steps), axis=-1).reshape(-1, 2)
+    offsets = offsets[np.argsort((offsets**2).sum(axis=1), kind="stable")]
+    at = centers.astype(float)
+    for i, (center, half) in enumerate(zip(centers, halves, strict=True)):
+        places = np.clip(center + offsets, half, np.array([WIDTH, HEIGHT]) - half)
+        hides = np.zeros(len(places), dtype=bool)
+        for j in range(i):
+            hides |= (np.abs(places - at[j]) < half + halves[j]).all(axis=1)
+        at[i] = places[np.argmin(hides)]  # the first free one; the first of all if none is
+    return at
 
 
 def _svg(facts: Facts, summary: str, tags: list[tuple[int, int, str]]) -> str:
@@ -104,13 +137,12 @@ def _svg(facts: Facts, summary: str, tags: list[tuple[int, int, str]]) -> str:
         )
         paths.append(f'<path data-cluster="{cluster}" fill="{color(cluster)}" d="{marks}"/>')
     many = " many" if len(drawing.kept) + len(drawing.broken) > MANY_LINES else ""
-    words = "".join(f'<text class="tag" x="{x}" y="{y}">{name}</text>' for x, y, name in tags)
+    words = "".join(f'<text class="tag" x="{x}" y="{y}">{text(name)}</text>' for x, y, name in tags)
     return (
         f'<svg id="map" class="map" viewBox="0 0 {WIDTH} {HEIGHT}" role="img" '
         f'aria-labelledby="map-words"><title id="map-words">{text(summary)}</title>'
-        f'<path class="kept" d="{_segments(drawing.kept)}"/>'
         f'<g class="points">{"".join(paths)}</g>'
-        f'<path class="broken{many}" d="{_segments(drawing.broken)}"/>{words}'
+        f"{_lines('kept', drawing.kept, many)}{_lines('broken', drawing.broken, many)}{words}"
         '<circle id="ring" r="14" fill="none" stroke="#000" stroke-width="3" visibility="hidden"/>'
         "</svg>"
     )
@@ -123,6 +155,12 @@ def _canvas(summary: str) -> str:
         "<noscript><p>The map of so many rows is drawn by a script, which is switched off."
         "</p></noscript>"
     )
+
+
+def _lines(sort: str, segments: Any, many: str) -> str:
+    """Lines over the points, each with a halo to be seen on any colour."""
+    d = _segments(segments)
+    return f'<g class="{sort}{many}"><path class="halo" d="{d}"/><path d="{d}"/></g>'
 
 
 def _segments(lines: Any) -> str:
@@ -141,6 +179,10 @@ def _map_data(facts: Facts, tags: list[tuple[int, int, str]], as_svg: bool) -> s
         "x": drawing.x.tolist(),
         "y": drawing.y.tolist(),
         "labels": facts.labels,
+        "names": [
+            cut(clean(f"{name} · {title}" if title else name), MAX_NAME)
+            for name, title in zip(facts.names, facts.titles, strict=True)
+        ],
         "ids": _short_names([clean(name) for name in facts.ids]),
     }
     if not as_svg:
@@ -148,6 +190,7 @@ def _map_data(facts: Facts, tags: list[tuple[int, int, str]], as_svg: bool) -> s
             "kept": drawing.kept.tolist(),
             "broken": drawing.broken.tolist(),
             "tags": tags,
+            "many": len(drawing.kept) + len(drawing.broken) > MANY_LINES,
             "colours": COLORS,
             "shapes": ["M0,0" + marker(c, 4.0) for c in range(len(SHAPES))],
         }

@@ -6,23 +6,26 @@ import json
 from importlib import resources
 from typing import Any
 
-from conclust.reporting._facts import Curve, Facts
+from conclust.reporting._before import Before
+from conclust.reporting._curves_html import curve_section
+from conclust.reporting._facts import Facts
 from conclust.reporting._html import (
-    COLORS,
+    cluster_name,
     color,
+    folded,
     html_table,
     largest_clusters,
-    named,
     section,
     swatch,
     text,
     wide,
 )
 from conclust.reporting._map_html import map_section
+from conclust.reporting._rows_html import cases, typical_section
+from conclust.reporting._summary import summary, warnings_of
 
-MAX_SENTENCE = 1_000
-N_ROWS = 20  # of a long table; the rest is folded away
 N_PROFILES = 200  # clusters, the largest, in the table
+N_CROSSED = 12  # clusters in the table of before and after
 
 
 def page(facts: Facts) -> str:
@@ -44,11 +47,13 @@ def page(facts: Facts) -> str:
     )
     sections = [
         map_section(facts),
+        _tree_section(facts),
         _cluster_section(facts),
+        typical_section(facts),
         _statement_section(facts),
         _conflict_section(facts),
         _comparison_section(facts),
-        *map(_curve_section, facts.curves),
+        *(curve_section(curve) for curve in facts.curves if not curve.is_aside),
         _details_section(facts),
     ]
     return (
@@ -78,14 +83,33 @@ def _header(facts: Facts) -> str:
     cards = [
         (f"{facts.n_samples:,}", "rows"),
         (f"{facts.n_clusters:,}", "clusters"),
+        *([(f"{facts.n_set_aside:,}", "rows in no cluster")] if facts.n_set_aside else []),
         (f"{kept:,} of {given:,}", "statements kept") if given else ("no", "statements"),
-        (facts.method or "given", "method"),
+        *(
+            [(f"{facts.before.n_moved:,}", "rows placed otherwise than by k-means")]
+            if facts.before
+            else []
+        ),
     ]
     listed = "".join(f"<li><b>{text(v)}</b><span>{text(what)}</span></li>" for v, what in cards)
-    reasons = " ".join(map(text, facts.reasons))
-    lead = f'<p class="lead">{reasons}</p>' if reasons else ""
-    title = f"<h1>{text(facts.title)}</h1>"
-    return f'<header>\n{title}\n{lead}<ul class="cards">{listed}</ul>\n</header>\n'
+    first, *others = map(text, summary(facts))
+    where = f" The cluster of each row is in {text(facts.labels_in)}." if facts.labels_in else ""
+    return (
+        f"<header>\n<h1>{text(facts.title)}</h1>\n"
+        f'<p class="lead"><b>{first}</b> {" ".join(others)}</p>\n{_warnings(facts)}'
+        f'<ul class="cards">{listed}</ul>\n'
+        f'<p class="soft">{text(facts.date)}.{where}</p>\n</header>\n'
+    )
+
+
+def _warnings(facts: Facts) -> str:
+    listed = "".join(f"<li>{text(warning)}</li>" for warning in warnings_of(facts))
+    if not listed:
+        return ""
+    return (
+        '<div class="warn" role="note" aria-label="Warnings">'
+        f"<p><b>Before you rely on this</b></p><ul>{listed}</ul></div>\n"
+    )
 
 
 def _totals(facts: Facts) -> tuple[int, int]:
@@ -108,13 +132,15 @@ def _cluster_section(facts: Facts) -> str:
         if facts.confidence:
             sure = f'<td class="n sure">{facts.confidence[cluster]:.2f}</td>'
         rows.append(
-            f'<tr><th scope="row">{_swatch_inline(cluster)} cluster {cluster}</th>'
+            f'<tr><th scope="row">{swatch(cluster)} {cluster_name(facts, cluster)}</th>'
             f"<td>{size:,} rows ({size / facts.n_samples:.0%}){bar}</td>{sure}<td>{what}</td></tr>"
         )
     sure = '<th scope="col" class="n">confidence</th>' if facts.confidence else ""
+    told = "; confidence is how sure the method is of its rows, at most 1" if sure else ""
     table = (
         '<table class="clusters"><caption>Size of each cluster, and what distinguishes it from all '
-        f'rows</caption><thead><tr><th scope="col">cluster</th><th scope="col">size</th>{sure}'
+        f"rows{told}</caption>"
+        f'<thead><tr><th scope="col">cluster</th><th scope="col">size</th>{sure}'
         f'<th scope="col">what stands out</th></tr></thead><tbody>{"".join(rows)}</tbody></table>'
     )
     n_more = facts.n_clusters - len(shown)
@@ -123,8 +149,19 @@ def _cluster_section(facts: Facts) -> str:
     return section("clusters", "Clusters", body)
 
 
-def _swatch_inline(cluster: int) -> str:
-    return swatch(cluster).replace("<svg ", '<svg width="14" height="14" ', 1)
+def _tree_section(facts: Facts) -> str:
+    if not facts.trees:
+        return ""
+    caption = (
+        "The hierarchy, from the whole at the left to single rows at the right, in the colours of "
+        "the clusters. On the right some statements, a column each: dots at the two rows that are "
+        "closer, a ring at the third; broken ones are red."
+    )
+    first, *whole = (wide(tree, "The hierarchy") for tree in facts.trees)
+    drawing = f"<figure>{first}<figcaption>{caption}</figcaption></figure>"
+    return section(
+        "tree", "Tree", drawing + "".join(folded("More of its branches", t) for t in whole)
+    )
 
 
 def _statement_section(facts: Facts) -> str:
@@ -134,78 +171,83 @@ def _statement_section(facts: Facts) -> str:
         [_kind(kind), f"{given:,}", f"{kept:,}", f"{given - kept:,}", f"{kept / given:.0%}"]
         for kind, given, kept in facts.counts
     ]
-    parts = [
-        html_table(
-            "Statements by kind",
-            ["kind", "given", "kept", "broken", "share kept"],
-            rows,
-            {1, 2, 3, 4},
-        )
-    ]
-    if facts.violated:
-        parts.append(_violated(facts))
-    else:
+    header = ["kind", "given", "kept", "broken", "share kept"]
+    parts = [html_table("Statements by kind", header, rows, {1, 2, 3, 4}), _relative(facts)]
+    if facts.before is not None:
+        parts.append(_before(facts, facts.before))
+    if facts.broken:
+        parts.append(_broken(facts))
+    elif facts.relative.shown == sum(facts.relative):
         parts.append('<p class="good">Every statement is kept.</p>')
-    if facts.priorities:
-        rows = [
-            [named(sentence, MAX_SENTENCE), f"{value:.3g}", _kept_word(kept)]
-            for sentence, value, kept in facts.priorities
-        ]
-        parts.append(
-            html_table(facts.priority_title, ["statement", "value", "in the result"], rows, {1})
-        )
+    if facts.suspects:
+        parts.append(f"<h3>{text(facts.suspects_title)}</h3>{cases(facts, facts.suspects, '')}")
     return section("statements", "Statements", "\n".join(parts))
+
+
+def _relative(facts: Facts) -> str:
+    """A relative statement is kept by clusters that say nothing about it, too."""
+    found = facts.relative
+    if not sum(found):
+        return ""
+    rows = [
+        ("a and b in one cluster, c in another: the clusters <b>show</b> it", found.shown),
+        ("all three in one cluster: left open", found.together),
+        ("in three clusters: left open", found.apart),
+        ("c with just one of a and b: broken", found.broken),
+    ]
+    return html_table(
+        "Relative statements: a and b are closer to each other than to c",
+        ["where the three are", "statements"],
+        [[what, f"{n:,}"] for what, n in rows],
+        {1},
+    )
+
+
+def _before(facts: Facts, before: Before) -> str:
+    given, kept = _totals(facts)
+    n_rows = facts.n_samples - facts.n_set_aside
+    rows = [
+        ["plain k-means, told nothing", f"{before.n_kept:,} of {given:,}", "–"],
+        ["this result", f"{kept:,} of {given:,}", f"{before.n_moved:,} of {n_rows:,}"],
+    ]
+    header = ["", "statements kept", "rows in another cluster"]
+    shown = html_table("Before and after", header, rows, {1, 2})
+    if facts.n_clusters > N_CROSSED:
+        return shown
+    table = [
+        [f"{swatch(c)} {cluster_name(facts, c)}", *(f"{n:,}" if n else "·" for n in row)]
+        for c, row in enumerate(before.table)
+    ]
+    header = ["now", *(f"by k-means: {name}" for name in facts.names)]
+    crossed = html_table("Rows by cluster now and before", header, table, set(range(1, 99)))
+    return shown + folded("Where the rows were", crossed)
 
 
 def _kind(kind: str) -> str:
     return f'<span class="kind">{text(kind)}</span>'
 
 
-def _kept_word(kept: bool) -> str:
-    return '<span class="good">kept</span>' if kept else '<span class="bad">broken</span>'
-
-
-def _violated(facts: Facts) -> str:
-    relative = any(row["type"] == "relative" for row in facts.violated)
-    header = ["kind", "a", "b", *(["c"] if relative else []), "weight"]
-    rows = []
-    for row in facts.violated:
-        cells = [_kind(row["type"])]
-        for name in "abc" if relative else "ab":
-            value, label = row.get(name), row.get(f"label_{name}")
-            missing = value is None or value != value
-            cells.append(
-                ""
-                if missing
-                else f'{named(value)} <span class="soft">in {text(_whole(label))}</span>'
-            )
-        rows.append([*cells, f"{row['weight']:g}"])
-    more = ""
-    if len(facts.violated) < facts.n_violated:
-        more = f"<p>… and {facts.n_violated - len(facts.violated):,} more, in run.json.</p>"
-    caption = "Broken statements, and the clusters their rows are in: are these statements right?"
-    shown = html_table(caption, header, rows[:N_ROWS], {len(header) - 1})
-    if len(rows) <= N_ROWS:
-        return shown + more
-    rest = html_table("Further broken statements", header, rows[N_ROWS:], {len(header) - 1})
-    return f"{shown}<details><summary>{len(rows) - N_ROWS} more</summary>{rest}{more}</details>"
-
-
-def _whole(value: Any) -> Any:
-    return int(value) if isinstance(value, float) and value == int(value) else value
+def _broken(facts: Facts) -> str:
+    n_more = facts.n_violated - len(facts.broken)
+    more = f"<p>… and {n_more:,} more.</p>" if n_more else ""
+    marked = " Values that differ are marked." if facts.columns else ""
+    return (
+        "<h3>Broken statements: are they right?</h3>"
+        "<p>Each was said about the rows below it and does not hold in the result. Where it is "
+        f"wrong, take it out; where it is right, the cluster is in doubt.{marked}</p>"
+        f"{cases(facts, facts.broken, 'Is this right?')}{more}"
+    )
 
 
 def _conflict_section(facts: Facts) -> str:
     if not facts.conflicts:
         return ""
-    shown = "".join(
-        f"<li>{named(sentence, MAX_SENTENCE)}</li>" for sentence in facts.conflicts[:100]
+    n_more = facts.n_conflicts - len(facts.conflicts)
+    more = f"<p>… and {n_more:,} more.</p>" if n_more else ""
+    body = (
+        "<p>These statements cannot all hold, whatever the clusters: at least one of each set is "
+        f"wrong.</p>{cases(facts, facts.conflicts, '')}{more}"
     )
-    more = ""
-    if len(facts.conflicts) >= 100:  # looking for more of relative statements stops there
-        hidden = len(facts.conflicts) - 100
-        more = f"<p>… and {hidden:,} more.</p>" if hidden else "<p>There may be more.</p>"
-    body = f"<p>These statements cannot all hold.</p><ul class='plain'>{shown}</ul>{more}"
     return section("conflicts", "Conflicts", body)
 
 
@@ -235,21 +277,21 @@ def _number(value: Any, form: str) -> str:
 
 def _details_section(facts: Facts) -> str:
     parts = []
+    how = [f"Method: {facts.method}."] if facts.method else []
+    how += facts.reasons
+    if how:
+        parts.append(folded("Which method, and why", f"<p>{' '.join(map(text, how))}</p>"))
     if facts.notes:
-        parts.append(
-            f'<ul class="plain">{"".join(f"<li>{text(n)}</li>" for n in facts.notes)}</ul>'
-        )
+        listed = "".join(f"<li>{text(note)}</li>" for note in facts.notes)
+        parts.append(folded("What was done to the table", f'<ul class="plain">{listed}</ul>'))
+    parts += [folded(curve.title, curve_section(curve)) for curve in facts.curves if curve.is_aside]
     wanted = ("command", "seed", "parameters", "inputs", "versions")
     shown = {k: facts.details[k] for k in wanted if k in facts.details}
     if shown:
         content = json.dumps(shown, indent=1, ensure_ascii=False, default=str)
         lines = "\n".join(text(line) for line in content.split("\n"))
-        parts.append(
-            f"<details><summary>How to get the same again</summary><pre>{lines}</pre></details>"
-        )
-    if not parts:
-        return ""
-    return section("details", "What was done", "\n".join(parts))
+        parts.append(folded("How to get the same again", f"<pre>{lines}</pre>"))
+    return section("details", "How this was made", "\n".join(parts)) if parts else ""
 
 
 def _footer(facts: Facts) -> str:
@@ -257,72 +299,3 @@ def _footer(facts: Facts) -> str:
 
     made = f"Made by conclust {text(conclust.__version__)}. This page works offline."
     return f"<footer><p>{made}</p></footer>\n"
-
-
-# ---------------------------------------------------------------------- tables and curves
-
-
-def _curve_section(curve: Curve) -> str:
-    name = "curve-" + "".join(c for c in curve.x_label if c.isalpha())
-    low = min(y - s for y, s in zip(curve.y, curve.spread or [0] * len(curve.y), strict=True))
-    high = max(y + s for y, s in zip(curve.y, curve.spread or [0] * len(curve.y), strict=True))
-    words = (
-        f"{curve.y_label} from {curve.y[0]:.4g} at {curve.x_label} {curve.x[0]:g} "
-        f"to {curve.y[-1]:.4g} at {curve.x[-1]:g}"
-    )
-    if curve.marked is not None:
-        words += f"; chosen: {curve.marked:g}"
-    rows = [
-        [f"{x:g}", f"{y:.6g}", *([f"{s:.3g}"] if curve.spread else [])]
-        for x, y, s in zip(curve.x, curve.y, curve.spread or [0.0] * len(curve.x), strict=True)
-    ]
-    header = [curve.x_label, curve.y_label, *(["spread"] if curve.spread else [])]
-    svg = _curve_svg(curve, low, high, words)
-    table = html_table(f"The same as numbers: {curve.y_label}", header, rows[:300], {0, 1, 2})
-    body = (
-        f"<figure>{svg}<figcaption>{text(f'{curve.note} {words}.'.strip())}</figcaption></figure>"
-        f"<details><summary>The same as a table</summary>{table}</details>"
-    )
-    return section(name, text(curve.title), body)
-
-
-def _curve_svg(curve: Curve, low: float, high: float, words: str) -> str:
-    left, right, top, bottom = 90, 620, 15, 250
-    spread_x = (curve.x[-1] - curve.x[0]) or 1.0
-    spread_y = (high - low) or 1.0
-
-    def at(x: float, y: float) -> tuple[float, float]:
-        return (
-            round(left + (x - curve.x[0]) / spread_x * (right - left), 1),
-            round(bottom - (y - low) / spread_y * (bottom - top), 1),
-        )
-
-    points = [at(x, y) for x, y in zip(curve.x, curve.y, strict=True)]
-    line = " ".join(f"{x},{y}" for x, y in points)
-    bars = "".join(
-        f'<path stroke="{COLORS[0]}" stroke-opacity=".45" stroke-width="2" '
-        f'd="M{at(x, y - s)[0]},{at(x, y - s)[1]}V{at(x, y + s)[1]}"/>'
-        for x, y, s in zip(curve.x, curve.y, curve.spread, strict=False)
-    )
-    dots = "".join(
-        f'<circle cx="{x}" cy="{y}" r="4" fill="{COLORS[0]}"/>' for x, y in points[:40]
-    ) if len(points) <= 40 else ""  # fmt: skip
-    mark = ""
-    if curve.marked is not None and curve.marked in curve.x:
-        x, y = points[curve.x.index(curve.marked)]
-        mark = f'<circle cx="{x}" cy="{y}" r="9" fill="none" stroke="#b3001b" stroke-width="3"/>'
-    ticks = "".join(
-        f'<text x="{left - 8}" y="{at(curve.x[0], v)[1] + 5}" text-anchor="end">{v:.3g}</text>'
-        for v in (low, (low + high) / 2, high)
-    )
-    ticks += "".join(
-        f'<text x="{at(v, low)[0]}" y="{bottom + 22}" text-anchor="middle">{v:g}</text>'
-        for v in dict.fromkeys([curve.x[0], curve.x[len(curve.x) // 2], curve.x[-1]])
-    )
-    return (
-        f'<svg class="curve" viewBox="0 0 640 305" role="img" aria-label="{text(words)}">'
-        f'<path d="M{left},{top}V{bottom}H{right}" fill="none" stroke="#7b8794"/>{ticks}'
-        f'<text x="{(left + right) / 2}" y="298" text-anchor="middle">{text(curve.x_label)}</text>'
-        f'{bars}<polyline points="{line}" fill="none" stroke="{COLORS[0]}" stroke-width="2.5"/>'
-        f"{dots}{mark}</svg>"
-    )

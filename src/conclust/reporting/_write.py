@@ -22,13 +22,15 @@ def write_report(
     ----------
     path : str or Path
         The file is whole or not there.
-    X : {ndarray, sparse matrix} of shape (n_samples, n_features)
-        What was clustered; drawn in the plane.
+    X : {array-like, sparse matrix, DataFrame} of shape (n_samples, n_features)
+        What was clustered; drawn in the plane. A data frame's columns keep their names.
     labels : array-like of shape (n_samples,)
+        Numbers or names of clusters; rows with -1, None or NaN are in none.
     constraints : Constraints, default=None
     **about : dict
-        What else there is to say, such as `ids` (names of the rows), `title`, `history` or
-        `confidence`; :class:`conclust.reporting.About` lists all.
+        What else there is to say, such as `ids` (names of the rows), `frame` (columns to show),
+        `names` (of the clusters), `warnings`, `history` or `tree` (a fitted hierarchy);
+        :class:`conclust.reporting.About` lists all.
 
     Examples
     --------

@@ -1,4 +1,15 @@
 "use strict";
+// Tables wider than the screen say that they scroll.
+(() => {
+  const look = () => {
+    for (const box of document.querySelectorAll(".wide")) {
+      box.classList.toggle("more", box.scrollWidth > box.clientWidth + 1);
+    }
+  };
+  look();
+  window.addEventListener("resize", look);
+  document.addEventListener("toggle", look, true);
+})();
 // The map reads everything it draws from the data block, so names of rows never become markup.
 (() => {
   const block = document.getElementById("map-data");
@@ -21,18 +32,20 @@
     map.height = Math.round(data.height * scale);
     const pen = map.getContext("2d");
     pen.scale(scale, scale);
+    const pixel = ratio / scale; // one pixel of the screen
+    const thin = data.many || width < 500; // little room for lines
     const strokes = (segments, colour, thick, dash) => {
+      pen.beginPath();
+      for (const [x1, y1, x2, y2] of segments) { pen.moveTo(x1, y1); pen.lineTo(x2, y2); }
+      pen.strokeStyle = "#fff"; // a halo, to be seen on any colour
+      pen.lineWidth = thick + (thin ? 1 : 1.8) * pixel;
+      pen.stroke();
       pen.strokeStyle = colour;
       pen.lineWidth = thick;
       pen.setLineDash(dash);
-      pen.beginPath();
-      for (const [x1, y1, x2, y2] of segments) { pen.moveTo(x1, y1); pen.lineTo(x2, y2); }
       pen.stroke();
       pen.setLineDash([]);
     };
-    const pixel = ratio / scale; // one pixel of the screen
-    const many = data.kept.length + data.broken.length > 100;
-    if (lines.kept) strokes(data.kept, "rgba(107,119,137,.5)", pixel, []);
     const shapes = data.shapes.map((d) => new Path2D(d));
     for (let i = 0; i < data.x.length; i++) {
       const label = data.labels[i];
@@ -44,11 +57,10 @@
       pen.restore();
     }
     pen.globalAlpha = 1;
-    if (lines.broken) {
-      pen.globalAlpha = many ? 0.6 : 1;
-      strokes(data.broken, "#b3001b", (many ? 1.1 : 2) * pixel, [6 * pixel, 3 * pixel]);
-      pen.globalAlpha = 1;
-    }
+    pen.globalAlpha = data.many ? 0.7 : 1;
+    if (lines.kept) strokes(data.kept, "#1c2530", (thin ? 0.8 : 1.5) * pixel, []);
+    if (lines.broken) strokes(data.broken, "#d0021b", (thin ? 1.2 : 2.2) * pixel, [6 * pixel, 3 * pixel]);
+    pen.globalAlpha = 1;
     pen.font = "700 " + Math.max(22, 13 * pixel) + "px system-ui, sans-serif";
     pen.textAlign = "center";
     pen.textBaseline = "middle";
@@ -69,7 +81,7 @@
   const refresh = () => {
     if (isCanvas) { draw(); return; }
     for (const sort of ["kept", "broken"]) {
-      map.querySelector("path." + sort).setAttribute("visibility", lines[sort] ? "visible" : "hidden");
+      map.querySelector("g." + sort).setAttribute("visibility", lines[sort] ? "visible" : "hidden");
     }
     for (const path of map.querySelectorAll(".points path")) {
       path.classList.toggle("faded", shown !== null && Number(path.dataset.cluster) !== shown);
@@ -84,7 +96,9 @@
   const choose = (i) => {
     if (i === chosen) return;
     chosen = i;
-    told.textContent = i < 0 ? "" : "Row " + data.ids[i] + ": cluster " + data.labels[i];
+    const label = data.labels[i];
+    const where = label < 0 ? "in no cluster" : "cluster " + data.names[label];
+    told.textContent = i < 0 ? "" : "Row " + data.ids[i] + ": " + where;
     refresh();
   };
 

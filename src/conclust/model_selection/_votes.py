@@ -1,0 +1,200 @@
+"""A member without a shape: rows vote for the clusters of rows near them.
+
+Clusters of mixtures are ellipsoids. Here the probability of a cluster is any smooth function of the
+row: kernel ridge regression on what is believed about rows, each row asked of all others
+(leave-one-out, in closed form), so that none votes for itself. Then the statements speak, and what
+is believed changes: a few rounds of both.
+"""
+
+from typing import NamedTuple
+
+import numpy as np
+from sklearn.metrics.pairwise import euclidean_distances
+
+from conclust._arrays import FloatArray
+from conclust._pairs import SignedPairs
+from conclust._placement.belief import Beliefs, Rates
+from conclust.cluster import FIRST_RATE, estimated_rates
+
+# Rows from which all others are seen.
+MAX_LANDMARKS = 300
+# Penalties tried; the one under which rows are known best from the others is taken.
+PENALTIES = 10.0 ** np.arange(-2, 3)
+N_ROUNDS = 5
+# Votes below this count as this.
+LEAST_VOTE = 0.01
+# Relative to the largest, what is smaller is rounding.
+TINY = 1e-9
+# Rows looked at together.
+BLOCK = 10_000
+
+
+class Landmarks:
+    """Some rows, and how close others are to them: a Gaussian as wide as the median distance.
+
+    Parameters
+    ----------
+    X : ndarray of shape (n_samples, n_features)
+    scale : ndarray of shape (n_features,)
+        Units in which distances are taken.
+    seed : int
+    """
+
+    def __init__(self, X: FloatArray, scale: FloatArray, seed: int):
+        chosen = np.random.RandomState(seed).permutation(len(X))[:MAX_LANDMARKS]
+        self.scale = scale
+        self.rows = X[np.sort(chosen)] / scale
+        squared = euclidean_distances(self.rows, squared=True)
+        apart = squared[squared > 0]
+        self.width = float(np.median(apart)) if len(apart) else 1.0
+
+    def closeness(self, X: FloatArray) -> FloatArray:
+        """Of each row to each landmark, in (0, 1]."""
+        squared: FloatArray = euclidean_distances(X / self.scale, self.rows, squared=True)
+        squared /= -self.width
+        return np.exp(squared, out=squared)
+
+
+class View:
+    """Rows as the landmarks see them, in orthonormal directions.
+
+    Parameters
+    ----------
+    X : ndarray of shape (n_samples, n_features)
+    scale : ndarray of shape (n_features,)
+    seed : int
+
+    Attributes
+    ----------
+    basis : ndarray of shape (n_samples, n_directions)
+    strength : ndarray of shape (n_directions,)
+        Eigenvalues of the kernel in these directions.
+    """
+
+    def __init__(self, X: FloatArray, scale: FloatArray, seed: int):
+        self.landmarks = Landmarks(X, scale, seed)
+        values, vectors = np.linalg.eigh(self.landmarks.closeness(self.landmarks.rows * scale))
+        kept = values > TINY * values[-1]
+        whiten = vectors[:, kept] / np.sqrt(values[kept])
+        seen = self.landmarks.closeness(X) @ whiten
+        basis, lengths, turn = np.linalg.svd(seen, full_matrices=False)
+        kept = lengths > TINY * lengths[0]
+        self.basis, self.strength = basis[:, kept], lengths[kept] ** 2
+        self.squares = self.basis**2
+        self._to_basis = whiten @ (turn[kept].T / lengths[kept])
+
+    def say(self, believed: FloatArray, penalty: float) -> tuple[FloatArray, FloatArray]:
+        """What all others say of each row; and what all say, by direction, for new rows."""
+        share = self.strength / (self.strength + penalty)
+        by_direction = share[:, None] * (self.basis.T @ believed)
+        own = self.squares @ share
+        others = self.basis @ by_direction - own[:, None] * believed
+        return others / np.maximum(1 - own, TINY)[:, None], by_direction
+
+    def by_landmark(self, by_direction: FloatArray) -> FloatArray:
+        """The same for `closeness`."""
+        return self._to_basis @ by_direction
+
+
+class Election(NamedTuple):
+    """Votes, and how to count those for new rows."""
+
+    view: View
+    mean: FloatArray
+    by_direction: FloatArray
+    log_prior: FloatArray
+
+
+class Votes:
+    """What rows of `fit` say of new ones.
+
+    Parameters
+    ----------
+    election : Election
+    """
+
+    def __init__(self, election: Election):
+        self.landmarks, self.mean = election.view.landmarks, election.mean
+        self.coefficients = election.view.by_landmark(election.by_direction)
+
+    def log_prior(self, X: FloatArray) -> FloatArray:
+        """Log probability of each cluster by the row alone."""
+        said = np.empty((len(X), len(self.mean)))
+        for at in range(0, len(X), BLOCK):
+            closeness = self.landmarks.closeness(X[at : at + BLOCK])
+            said[at : at + BLOCK] = closeness @ self.coefficients
+        return log_share(said + self.mean)
+
+
+def elect(views: list[View], believed: FloatArray) -> Election:
+    """Votes of the view and penalty that know rows best from all others."""
+    mean = believed.mean(axis=0)
+    centered = believed - mean
+    best, least = None, np.inf
+    for view in views:
+        for penalty in PENALTIES:
+            others, by_direction = view.say(centered, penalty)
+            error = float(((others - centered) ** 2).sum())
+            if best is None or error < least:
+                best, least = (view, others, by_direction), error
+    assert best is not None
+    view, others, by_direction = best
+    return Election(view, mean, by_direction, log_share(others + mean))
+
+
+def log_share(votes: FloatArray) -> FloatArray:
+    """Votes as log probabilities."""
+    votes = np.maximum(votes, LEAST_VOTE)
+    shares: FloatArray = np.log(votes / votes.sum(axis=1, keepdims=True))
+    return shares
+
+
+class Voted(NamedTuple):
+    """What votes and statements agreed on; named as in `Doubted`."""
+
+    election: Election
+    responsibilities: FloatArray  # (n_samples, n_clusters) given rows and statements
+    log_prior: FloatArray  # (n_samples, n_clusters) by what all other rows say
+    rates: Rates
+    doubt: FloatArray  # (n_pairs,)
+    log_evidence: float  # of the statements, given the votes
+
+    @property
+    def log_likelihood(self) -> float:
+        """The same: votes have no density of rows."""
+        return self.log_evidence
+
+
+def voting(views: list[View], pairs: SignedPairs, believed: FloatArray) -> Voted:
+    """Votes and statements in turn, from what is believed about the rows.
+
+    Parameters
+    ----------
+    views : list of View
+    pairs : SignedPairs
+    believed : ndarray of shape (n_samples, n_clusters)
+        Rows sum to one.
+
+    Returns
+    -------
+    Voted
+    """
+    beliefs = Beliefs(pairs, believed.shape[1])
+    rates = Rates(FIRST_RATE, FIRST_RATE)
+    for _ in range(N_ROUNDS):
+        election = elect(views, believed)
+        found = beliefs(election.log_prior[beliefs.rows], rates)
+        rates = estimated_rates(found.doubt, pairs)
+        believed = np.exp(election.log_prior)
+        believed[beliefs.rows] = found.probability
+    return Voted(election, believed, election.log_prior, rates, found.doubt, found.log_evidence)
+
+
+def heard(voted: Voted, log_prior: FloatArray, pairs: SignedPairs) -> Voted:
+    """The same votes counted for other rows, with statements about those."""
+    beliefs = Beliefs(pairs, log_prior.shape[1])
+    found = beliefs(log_prior[beliefs.rows], voted.rates)
+    believed = np.exp(log_prior)
+    believed[beliefs.rows] = found.probability
+    rates = estimated_rates(found.doubt, pairs)
+    return Voted(voted.election, believed, log_prior, rates, found.doubt, found.log_evidence)
