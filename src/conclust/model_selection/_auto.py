@@ -285,6 +285,7 @@ class AutoCluster(ClusterMixin, BaseEstimator):
         self.model_ = model
         self.labels_ = labels_of(model)
         self.probabilities_ = np.eye(self.n_clusters_)[self.labels_]
+        self.prior_ = self.probabilities_
 
     # ------------------------------------------------------------------ relative statements alone
 
@@ -374,6 +375,7 @@ class AutoCluster(ClusterMixin, BaseEstimator):
         weights = np.array([one.weight for one in judged])
         rates = weights @ np.array([one.member.found.rates for one in judged])
         found = believe(prior, pairs, Rates(*rates))
+        self.prior_ = prior
         self.parts_ = [
             Part(one.weight, match, one.member.voice)
             for one, match in zip(judged, clusters, strict=True)
