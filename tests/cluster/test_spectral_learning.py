@@ -22,7 +22,6 @@ from conclust.cluster._spectral_learning import (
     normalize,
     unit_rows,
 )
-from conclust.model_selection._stack import spectral
 from conclust.testing import any_constraints
 from tests.oracles import spectral_learning as oracle
 
@@ -210,12 +209,6 @@ def test_repeated_rows_do_not_fill_the_lists_of_neighbours(make):
     model = SpectralLearning(2, random_state=0).fit(make(X), constraints=known)
     assert adjusted_rand_score(y, model.labels_) == 1.0
     assert model.embedding_.shape == (len(X), 2)
-
-
-def test_a_spectral_start_of_repeated_rows():
-    X, y = repeated_moons()
-    known = sample_constraints(y, 40, random_state=0)
-    assert adjusted_rand_score(y, spectral(X, known, 2, 0)) == 1.0
 
 
 def test_equal_rows_said_to_be_apart_stay_two():

@@ -50,7 +50,7 @@ def test_better_than_told_nothing(fitted):
 def test_says_what_it_did(fitted, told):
     assert fitted.n_clusters_ == 3
     assert fitted.converged_
-    assert "mixture" in fitted.method_
+    assert "model" in fitted.method_
     assert all(reason.endswith(".") for reason in fitted.reasons_)
     frame = fitted.candidates_
     assert list(frame.columns) == ["candidate", "held_out", "told", "weight", "seconds"]

@@ -97,10 +97,11 @@ class AutoCluster(ClusterMixin, BaseEstimator):
     """Cluster by what people know, without choosing a method: learn, keep, doubt.
 
     Fits Gaussian mixtures that take statements as evidence (see
-    :class:`~conclust.ConstrainedGaussianMixture` with ``flip_rate="auto"``) in the given space
-    and in one learned from the statements, with shared and own covariances, from several starts;
-    asks each for statements it was not told; and averages them by how well they knew those. The
-    statements then have the last word, as far as they are believed.
+    :class:`~conclust.ConstrainedGaussianMixture` with ``flip_rate="auto"``) in the given space,
+    in one learned from the statements and on a map of neighbourhoods, and clusters of any shape
+    by what rows near each other say; asks each for statements it was not told; and averages them
+    by how well they knew those. The statements then have the last word, as far as they are
+    believed.
 
     Parameters
     ----------
@@ -157,9 +158,9 @@ class AutoCluster(ClusterMixin, BaseEstimator):
 
     A quarter of the pairs is held out, four times; whatever is learned from statements is learned
     anew without them, and those that follow from what was told are not asked for. A candidate's
-    part in the average is exp(a (h + t/2)) with its mean log-likelihood h of statements held out
-    and t of those told, shared among the starts of its model; a = √m / 2 for m pairs: few
-    statements hardly choose, many do.
+    part in the average is exp(a h) with its mean log-likelihood h of statements held out, wrong at
+    the rate likeliest for it, shared among the starts of its model; a = 3 √m for m pairs: few
+    statements hardly choose, many do. Clusters of any shape begin with a third of a mixture's part.
 
     Above 20 000 rows, or 1 000 pairs, all this is done on a sample of the pairs, the rows they name
     and some thousand others; the mixtures found are then fitted to all rows and statements. More
@@ -183,7 +184,7 @@ class AutoCluster(ClusterMixin, BaseEstimator):
         how="by evidence",
         when="you do not want to choose; few statements, many, or partly wrong ones",
         weights="weights",
-        names=(Named("auto", "several mixtures that doubt, averaged by statements held out"),),
+        names=(Named("auto", "several models that doubt, averaged by statements held out"),),
     )
 
     _parameter_constraints: ClassVar[dict[str, list[Any]]] = {
@@ -426,19 +427,19 @@ class AutoCluster(ClusterMixin, BaseEstimator):
         n_parts = sum(one.weight >= LEAST_PART for one in judged)
         first = heavy[0].member.name
         self.method_ = (
-            f"a mixture: {first}"
+            f"one model: {first}"
             if n_parts == 1
-            else f"average of {n_parts} mixtures, first: {first}"
+            else f"average of {n_parts} models, first: {first}"
         )
         if np.isfinite(heavy[0].held_out):
             self.reasons_.append(
-                f"Of {len(fitter.members)} mixtures tried the one with {first} knows held-out "
+                f"Of {len(fitter.members)} models tried the one with {first} knows held-out "
                 f"statements as well as any (log-likelihood {heavy[0].held_out:.2f} each; chance "
                 f"is {np.log(0.5):.2f})."
             )
         else:
             self.reasons_.append(
-                "No statements could be held out; mixtures are weighed by those told."
+                "No statements could be held out; models are weighed by those told."
             )
         self.reasons_.append(
             f"The result is the average of {n_parts} of them: the fewer statements, the less one "
