@@ -27,6 +27,7 @@ from conclust.model_selection._stack import (
     problem_of,
     reweighted,
     rightness,
+    told_groups,
 )
 
 X, y = load_iris(return_X_y=True)
@@ -290,6 +291,29 @@ def test_reweighted():
     found = reweighted(known, np.array([0.5, 0.25]))
     assert found.must_link_weight.tolist() == [1.0]
     assert found.cannot_link_weight.tolist() == [0.25]
+
+
+def test_groups_told():
+    known = Constraints([(0, 1), (1, 2), (4, 5)], [(0, 4), (2, 7), (5, 7)], n_samples=9)
+    assert told_groups(known, 3).tolist() == [0, 0, 0, -1, 1, 1, -1, 2, -1]
+    assert told_groups(known, 2).tolist() == [0, 0, 0, -1, 1, 1, -1, -1, -1]
+    assert told_groups(known, 4) is None
+    assert told_groups(Constraints([(0, 1)], n_samples=4), 2) is None
+
+
+def test_rates_can_be_given():
+    # Answers that rows contradict: believed where they are said to be right.
+    rows = np.random.RandomState(0).normal(size=(60, 2))
+    odd = np.arange(60) % 2
+    told = sample_constraints(odd, 60, random_state=0)
+    sure = AutoCluster(2, flip_rate=0.01, random_state=0).fit(rows, constraints=told)
+    assert sure.report_.share > 0.95
+    both = AutoCluster(2, flip_rate=(0.01, 0.3), random_state=0).fit(rows, constraints=told)
+    kept = told.satisfied(both.labels_)
+    must = told.kinds == "must-link"
+    assert kept[must].mean() >= kept[~must].mean()
+    with pytest.raises(ValueError, match=r"flip_rate=\(0.1,\)"):
+        AutoCluster(2, flip_rate=(0.1,)).fit(rows, constraints=told)
 
 
 def test_candidates_frame_is_a_frame(fitted):

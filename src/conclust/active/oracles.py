@@ -197,7 +197,7 @@ def _read_session(path: Path) -> Constraints | None:
     for event in events:
         if event["event"] == "retracted":
             told.pop(event["number"], None)
-        else:
+        elif event["event"] == "told":
             told[event["number"]] = told_from(event, None)
     said = [(statements(t.question, t.answer), t.weight) for t in told.values()]
     return as_constraints(said, header["n_rows"])

@@ -21,7 +21,7 @@ from conclust.cluster._doubting_mixture import (
     estimated_rates,
     softened,
 )
-from conclust.cluster._gaussian_mixture import ConstrainedGaussianMixture
+from conclust.cluster._gaussian_mixture import ConstrainedGaussianMixture, rates_of
 from conclust.cluster._generalized_kmeans import GeneralizedKMeans
 from conclust.cluster._kernel_kmeans import SemiSupervisedKernelKMeans
 from conclust.cluster._mixture import Mixture, log_joint, normalize
@@ -58,6 +58,7 @@ __all__ = [
     "normalize",
     "pckmeans",
     "price_by_regret",
+    "rates_of",
     "smooth_over_neighbors",
     "softened",
 ]

@@ -24,7 +24,7 @@ from conclust._sklearn import Interval, StrOptions, fit_context
 from conclust._statements import by_statement, most_doubted
 from conclust._threads import one_blas_thread, one_thread
 from conclust._validation import check_enough_rows, check_inputs, check_new_rows
-from conclust.cluster import Scatter, doubting_mixture, normalize
+from conclust.cluster import Scatter, doubting_mixture, normalize, rates_of
 from conclust.constraints import Constraints
 from conclust.hierarchy import ReCon
 from conclust.metric_learning import RelativeMetric
@@ -107,6 +107,10 @@ class AutoCluster(ClusterMixin, BaseEstimator):
     ----------
     n_clusters : int or "auto", default="auto"
         "auto" takes the number that statements held out, or stability, speak for.
+    flip_rate : "auto", float or (float, float), default="auto"
+        Share of statements that are wrong, or of must-links and of cannot-links; "auto" estimates
+        it. Give it where it is known better than rows can tell: questions chosen because the
+        answer was uncertain contradict the rows more often than they are wrong.
     time_budget : float, default=None
         Seconds after which nothing more is tried; what was begun is finished. A result without
         statements held out follows those told.
@@ -126,6 +130,8 @@ class AutoCluster(ClusterMixin, BaseEstimator):
         Why, in sentences.
     probabilities_ : ndarray of shape (n_samples, n_clusters_)
         Of each cluster for each row of `fit`, given rows and statements.
+    prior_ : ndarray of shape (n_samples, n_clusters_)
+        The same by what the models say of the rows, before the statements have the last word.
     flip_rate_ : (float, float)
         Estimated share of must-links and of cannot-links that are wrong; NaN without such.
     doubt_ : ndarray of shape (len(constraints),)
@@ -189,6 +195,7 @@ class AutoCluster(ClusterMixin, BaseEstimator):
 
     _parameter_constraints: ClassVar[dict[str, list[Any]]] = {
         "n_clusters": [Interval(Integral, 1, None, closed="left"), StrOptions({"auto"})],
+        "flip_rate": [Interval(Real, 0, 0.5, closed="left"), tuple, list, StrOptions({"auto"})],
         "time_budget": [Interval(Real, 0, None, closed="neither"), None],
         "verbose": ["verbose"],
         "random_state": ["random_state"],
@@ -198,11 +205,13 @@ class AutoCluster(ClusterMixin, BaseEstimator):
         self,
         n_clusters: Any = "auto",
         *,
+        flip_rate: Any = "auto",
         time_budget: float | None = None,
         verbose: int = 0,
         random_state: Any = None,
     ):
         self.n_clusters = n_clusters
+        self.flip_rate = flip_rate
         self.time_budget = time_budget
         self.verbose = verbose
         self.random_state = random_state
@@ -349,7 +358,7 @@ class AutoCluster(ClusterMixin, BaseEstimator):
         rows, known = _for_choosing(X, pairs, seed)
         stage("fitting candidates")
         with one_thread():
-            problem = problem_of(rows, self.n_clusters_, seed)
+            problem = problem_of(rows, self.n_clusters_, seed, rates_of(self.flip_rate))
             fitter = Fitter(problem, known)
             members = members_of(fitter)
         number = 0

@@ -36,7 +36,7 @@ from conclust.cluster import (
     price_by_regret,
     softened,
 )
-from conclust.constraints import Constraints
+from conclust.constraints import Constraints, must_link_components
 from conclust.metric_learning import ITML
 from conclust.model_selection._spaces import Given, Linear, NeighborMap, Space
 from conclust.model_selection._votes import View, Voted, Votes, voting
@@ -72,6 +72,7 @@ class Problem(NamedTuple):
     map: NeighborMap
     views: list[View]
     seed: int
+    rates: Rates | None  # how often statements are wrong; estimated where None
 
 
 class Candidate(NamedTuple):
@@ -118,6 +119,8 @@ MODELS = {
 }
 # No mixture; see `_votes`.
 VOTES = "any shape"
+# Its start where the statements themselves show as many groups as there are clusters.
+GROUPS = "groups told"
 # What models are worth before any statement: the one without a shape needs some to speak for it.
 WORTH = {VOTES: np.exp(-1.0)}
 # Those that are also started from what a first one believes of the statements.
@@ -152,7 +155,7 @@ class Mixed:
         return log_joint(self.space.transform(X) - self.mean, self.mixture, self.covariance_type)
 
 
-def problem_of(X: FloatArray, n_clusters: int, seed: int) -> Problem:
+def problem_of(X: FloatArray, n_clusters: int, seed: int, rates: Rates | None = None) -> Problem:
     """Set the problem up, with the starts that need no statements."""
     plain = {"k-means": plain_kmeans(X, n_clusters, seed)}
     scales = [np.ones(X.shape[1])]
@@ -167,7 +170,7 @@ def problem_of(X: FloatArray, n_clusters: int, seed: int) -> Problem:
     enough = len(X) >= n_clusters * X.shape[1]
     models = [model for model in MODELS if enough or not has_own(model)]
     views = [View(X, scale, seed) for scale in scales]
-    return Problem(X, n_clusters, plain, models, neighbors, views, seed)
+    return Problem(X, n_clusters, plain, models, neighbors, views, seed, rates)
 
 
 def plain_kmeans(X: FloatArray, n_clusters: int, seed: int) -> IntArray:
@@ -237,7 +240,10 @@ class Fitter:
             for model in self.problem.models
             if model in TAUGHT_MODELS
         ]
-        return mixtures + [Candidate(VOTES, f"{TAUGHT}{model}") for model in self.problem.models]
+        votes = [Candidate(VOTES, f"{TAUGHT}{model}") for model in self.problem.models]
+        if told_groups(self.known, self.problem.n_clusters) is not None:
+            votes.append(Candidate(VOTES, GROUPS))
+        return mixtures + votes
 
     def fit(self, candidates: Iterable[Candidate]) -> list[Member]:
         """Fit those not fitted yet; all that were asked for, in order."""
@@ -263,20 +269,34 @@ class Fitter:
             self.pairs,
             start,
             covariance_type=covariance_type,
+            rates=self.problem.rates,
             max_iter=MAX_ITER,
             tol=TOL,
         )
         return Mixed(where, rows.mean, found.mixture, covariance_type), found
 
     def _vote(self, candidate: Candidate) -> tuple[Votes, Voted]:
-        teacher = self._teacher(candidate.start.removeprefix(TAUGHT).__eq__)
-        found = voting(self.problem.views, self.pairs, teacher.found.responsibilities)
+        if candidate.start == GROUPS:
+            believed = self._told()
+        else:
+            believed = self._teacher(candidate.start.removeprefix(TAUGHT)).found.responsibilities
+        found = voting(self.problem.views, self.pairs, believed, self.problem.rates)
         return Votes(found.election), found
 
-    def _teacher(self, is_right: Callable[[str], bool]) -> Member:
-        """The first-round member, of the models that are right, with the likeliest statements."""
+    def _told(self) -> FloatArray:
+        """What the groups told say of their rows, and nothing of others."""
+        k = self.problem.n_clusters
+        groups = told_groups(self.known, k)
+        if groups is None:  # statements held out, and a group with them
+            return self._teacher(next(iter(MODELS))).found.responsibilities
+        believed = np.full((len(groups), k), 1 / k)
+        believed[groups >= 0] = softened(groups[groups >= 0], k)
+        return believed
+
+    def _teacher(self, *models: str) -> Member:
+        """The first-round member of these models with the likeliest statements."""
         members = self.members.values()
-        first = [m for m in members if is_right(m.candidate.model) and not m.candidate.is_taught]
+        first = [m for m in members if m.candidate.model in models and not m.candidate.is_taught]
         return max(first, key=lambda m: m.found.log_evidence)
 
     def _space(self, name: str) -> tuple[Space, Scatter]:
@@ -296,7 +316,7 @@ class Fitter:
 
     def _start(self, name: str) -> IntArray:
         if name not in self._labels:
-            _, k, _, _, _, _, seed = self.problem
+            k, seed = self.problem.n_clusters, self.problem.seed
             space, known = SPACES.get(name, name), self.known
             if name.startswith(TAUGHT):
                 known = self._believe(name)
@@ -314,7 +334,7 @@ class Fitter:
         """The statements that the best first-round member of a kind does not doubt."""
         if name not in self._believed:
             own = name.endswith("own")
-            teacher = self._teacher(lambda model: has_own(model) == own)
+            teacher = self._teacher(*(model for model in MODELS if has_own(model) == own))
             doubt = np.zeros(len(self.known))
             np.maximum.at(doubt, self.pairs.statement, teacher.found.doubt)
             kept = np.flatnonzero(doubt < 0.5)
@@ -325,6 +345,29 @@ class Fitter:
 def has_own(model: str) -> bool:
     """Whether clusters have covariances of their own."""
     return MODELS[model][0] == "full"
+
+
+def told_groups(known: Constraints, n_clusters: int) -> IntArray | None:
+    """Labels of rows in as many must-link groups, all said to be apart; -1 elsewhere.
+
+    None where there are fewer such groups than clusters. Larger groups come first.
+    """
+    group, n_groups = must_link_components(known)
+    ends = group[known.cannot_link]
+    apart: dict[int, set[int]] = {}
+    for a, b in ends.tolist():
+        apart.setdefault(a, set()).add(b)
+        apart.setdefault(b, set()).add(a)
+    sizes = np.bincount(group, minlength=n_groups)
+    chosen: list[int] = []
+    for one in sorted(apart, key=lambda g: (-sizes[g], g)):
+        if apart[one].issuperset(chosen):
+            chosen.append(one)
+        if len(chosen) == n_clusters:
+            label = np.full(n_groups, -1)
+            label[chosen] = np.arange(n_clusters)
+            return label[group]
+    return None
 
 
 def reweighted(known: Constraints, factor: FloatArray) -> Constraints:

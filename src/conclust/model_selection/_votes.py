@@ -165,7 +165,9 @@ class Voted(NamedTuple):
         return self.log_evidence
 
 
-def voting(views: list[View], pairs: SignedPairs, believed: FloatArray) -> Voted:
+def voting(
+    views: list[View], pairs: SignedPairs, believed: FloatArray, rates: Rates | None = None
+) -> Voted:
     """Votes and statements in turn, from what is believed about the rows.
 
     Parameters
@@ -174,20 +176,25 @@ def voting(views: list[View], pairs: SignedPairs, believed: FloatArray) -> Voted
     pairs : SignedPairs
     believed : ndarray of shape (n_samples, n_clusters)
         Rows sum to one.
+    rates : Rates, default=None
+        How often statements are wrong; estimated by default.
 
     Returns
     -------
     Voted
     """
     beliefs = Beliefs(pairs, believed.shape[1])
-    rates = Rates(FIRST_RATE, FIRST_RATE)
+    believed_rates = Rates(FIRST_RATE, FIRST_RATE) if rates is None else rates
     for _ in range(N_ROUNDS):
         election = elect(views, believed)
-        found = beliefs(election.log_prior[beliefs.rows], rates)
-        rates = estimated_rates(found.doubt, pairs)
+        found = beliefs(election.log_prior[beliefs.rows], believed_rates)
+        if rates is None:
+            believed_rates = estimated_rates(found.doubt, pairs)
         believed = np.exp(election.log_prior)
         believed[beliefs.rows] = found.probability
-    return Voted(election, believed, election.log_prior, rates, found.doubt, found.log_evidence)
+    return Voted(
+        election, believed, election.log_prior, believed_rates, found.doubt, found.log_evidence
+    )
 
 
 def heard(voted: Voted, log_prior: FloatArray, pairs: SignedPairs) -> Voted:
