@@ -17,19 +17,37 @@ from conclust.active.oracles import (
     Threaded,
     Voted,
 )
-from conclust.active.strategies import STRATEGIES, RandomPairs, Strategy
+from conclust.active.strategies import (
+    COBRAS,
+    NPU,
+    STRATEGIES,
+    Boundary,
+    Disagreement,
+    ExploreConsolidate,
+    MinMax,
+    RandomPairs,
+    RelativeSplit,
+    Strategy,
+)
 
 __all__ = [
+    "COBRAS",
+    "NPU",
     "STRATEGIES",
     "Answer",
+    "Boundary",
     "Budgeted",
     "Cached",
+    "Disagreement",
     "Enough",
+    "ExploreConsolidate",
     "Labels",
+    "MinMax",
     "Noisy",
     "Proposal",
     "Question",
     "RandomPairs",
+    "RelativeSplit",
     "Retried",
     "Session",
     "State",
