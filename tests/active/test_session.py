@@ -339,6 +339,8 @@ def test_questions_that_cannot_be_posed(samples, kind, message):
         ({"n_clusters": True}, "n_clusters=True"),
         ({"strategy": "best"}, "strategy='best' is none of 'auto'"),
         ({"strategy": 3}, "nor an object with `propose`"),
+        ({"recheck": 2}, "recheck=2 must be a number from 0 to 1"),
+        ({"lease": -1}, "lease=-1 must be a number from 0 to inf"),
     ],
 )
 def test_sessions_that_cannot_begin(wrong, message):

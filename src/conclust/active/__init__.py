@@ -13,7 +13,6 @@ from conclust.active.oracles import (
     Noisy,
     Retried,
     Table,
-    Terminal,
     Threaded,
     Voted,
 )
@@ -29,6 +28,7 @@ from conclust.active.strategies import (
     RelativeSplit,
     Strategy,
 )
+from conclust.active.terminal import Terminal
 
 __all__ = [
     "COBRAS",

@@ -1,12 +1,14 @@
 """Ask an oracle until the budget is spent."""
 
 from collections.abc import Sequence
+from numbers import Real
 from pathlib import Path
 from typing import Any
 
+from conclust.active._answers import UNSURE
 from conclust.active._question import Question
 from conclust.active._session import Session
-from conclust.active.oracles import Enough, Oracle, Threaded, as_answer, check_length
+from conclust.active.oracles import Answer, Enough, Oracle, Threaded, as_answer, check_length
 from conclust.active.strategies import Strategy
 from conclust.constraints import Constraints
 from conclust.exceptions import OracleError, SessionError
@@ -119,21 +121,24 @@ def _tell(
     for question, given in zip(questions, answers, strict=False):
         if given is None and not complete:
             continue
+        answer = as_answer(given)
         try:
-            answer = as_answer(given)
-            certain = answer.confidence > 0
-            session.tell(
-                question,
-                answer.answer if certain else "unsure",
-                answer.confidence if certain else 1.0,
-            )
+            _check_confidence(answer)
+            if answer.confidence == 0:
+                session.tell(question, UNSURE)
+            else:
+                session.tell(question, answer.answer, answer.confidence)
         except SessionError as error:
             wrong.append(error)
-        except TypeError:
-            wrong.append(SessionError(f"The confidence of {given!r} is no number."))
     if wrong:
         raise OracleError(
             f"Asking stopped: {wrong[0]} The {len(session)} answers that fit are in the `session` "
             "of this error.",
             session,
         ) from wrong[0]
+
+
+def _check_confidence(answer: Answer) -> None:
+    sure = answer.confidence
+    if not (isinstance(sure, Real) and 0 <= sure <= 1):
+        raise SessionError(f"The confidence of {answer!r} has to be a number from 0 to 1.")

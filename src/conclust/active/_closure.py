@@ -105,13 +105,8 @@ class LiveClosure:
         ndarray of int8
         """
         first, second = self.group[np.asarray(a)], self.group[np.asarray(b)]
-        answer = (first == second).astype(np.int8)
-        keys = self._sorted_keys()
-        if len(keys):
-            key = pair_keys(first, second, len(self.group))
-            at = np.minimum(np.searchsorted(keys, key), len(keys) - 1)
-            answer = np.where(keys[at] == key, np.int8(-1), answer)
-        return answer
+        apart = is_among(pair_keys(first, second, len(self.group)), self._sorted_keys())
+        return (first == second).astype(np.int8) - apart.astype(np.int8)
 
     def _sorted_keys(self) -> IntArray:
         if self._keys is None:
@@ -123,3 +118,11 @@ class LiveClosure:
 def pair_keys(a: Any, b: Any, n: int) -> IntArray:
     """One number for each unordered pair of numbers below n."""
     return np.minimum(a, b) * n + np.maximum(a, b)
+
+
+def is_among(keys: Any, ascending: IntArray) -> npt.NDArray[np.bool_]:
+    """Whether each key is one of few in ascending order; quicker than np.isin, which sorts all."""
+    if not len(ascending):
+        return np.zeros(np.shape(keys), dtype=bool)
+    at = np.minimum(np.searchsorted(ascending, keys), len(ascending) - 1)
+    return np.asarray(ascending[at] == keys)

@@ -24,7 +24,8 @@ def skipped_pairs(given: Constraints) -> list[tuple[int, int]]:
         return []
     names = range(given.n_samples or 0) if given.ids is None else given.ids
     position = {str(name): i for i, name in enumerate(names)}
-    found = [(position.get(str(r.get("a"))), position.get(str(r.get("b")))) for r in given.skipped]
+    pairs = [(r.get("a"), r.get("b")) for r in given.skipped if r.get("c") is None]
+    found = [(position.get(str(a)), position.get(str(b))) for a, b in pairs]
     return [(a, b) for a, b in found if a is not None and b is not None and a != b]
 
 

@@ -18,18 +18,20 @@ from conclust.exceptions import SessionError
 VERSION = 1
 
 
-def write_log(path: Path, events: Iterable[dict[str, Any]]) -> None:
-    """Write a whole session; the file is either whole or not there."""
+def write_log(path: Path, events: Iterable[dict[str, Any]]) -> int:
+    """Write a whole session, return its size; the file is either whole or not there."""
     with atomic_write(path) as file:
         file.writelines(_line(event) for event in events)
         file.flush()
         os.fsync(file.fileno())
+        return file.tell()
 
 
-def append_event(path: Path, event: dict[str, Any]) -> None:
-    """Add a line, and return when it is on the disk: what was told is never lost.
+def append_event(path: Path, event: dict[str, Any], size: int) -> int:
+    """Add a line to a file of this size, and return the new size when the line is on the disk.
 
-    A line that cannot be written whole is taken away again, so that others can follow.
+    What was told is never lost. A line that cannot be written whole is taken away again, so that
+    others can follow.
     """
     if not path.exists():
         raise SessionError(
@@ -37,14 +39,19 @@ def append_event(path: Path, event: dict[str, Any]) -> None:
             "`session.save(path)` writes it anew."
         )
     with path.open("ab") as file:
-        end = file.seek(0, os.SEEK_END)
+        if file.seek(0, os.SEEK_END) != size:
+            raise SessionError(
+                f"{path} was changed by somebody else; nothing was told. `Session.load(path, X)` "
+                "goes on with what it holds, `session.save(path)` writes what this session knows."
+            )
         try:
             file.write(_line(event).encode())
             file.flush()
             os.fsync(file.fileno())
         except BaseException:
-            os.truncate(path, end)
+            os.truncate(path, size)
             raise
+        return file.tell()
 
 
 def read_log(path: Path) -> list[dict[str, Any]]:
@@ -62,12 +69,13 @@ def read_log(path: Path) -> list[dict[str, Any]]:
     return events
 
 
-def drop_torn_line(path: Path) -> None:
-    """Take away a last line that was cut off while it was written, so that others can follow."""
+def drop_torn_line(path: Path) -> int:
+    """Take away a last line that was cut off while it was written; return the size that is left."""
     content = path.read_bytes()
-    whole = content.rfind(b"\n") + 1
-    if whole < len(content):
-        os.truncate(path, whole)
+    size = content.rfind(b"\n") + 1
+    if size < len(content):
+        os.truncate(path, size)
+    return size
 
 
 def told_event(told: Told) -> dict[str, Any]:

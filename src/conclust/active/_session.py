@@ -43,6 +43,7 @@ if TYPE_CHECKING:
 
 SIZES = {"pair": (2, 2), "triple": (3, 3), "piles": (2, 10)}
 AGAIN = "asked before: do answers change?"
+N_RESERVED = 1_000  # ids noted in the file at once
 
 
 class _Handed(NamedTuple):
@@ -139,10 +140,11 @@ class Session:
         self.n_clusters = _checked_n_clusters(n_clusters)
         self.estimator = estimator
         self.strategy = strategy
-        self.lease, self.recheck = lease, recheck
+        self.lease = _checked_number("lease", lease, np.inf)
+        self.recheck = _checked_number("recheck", recheck, 1.0)
         self._strategy = _strategy_of(strategy)
         self._X = check_array(X, accept_sparse="csr", dtype=np.float64, ensure_min_samples=2)
-        n_rows = self._X.shape[0]
+        n_rows = self.n_rows
         check_content(self.content, n_rows)
         self._given = (Constraints() if constraints is None else constraints).on(n_rows)
         self._seed = int(check_random_state(random_state).randint(2**31 - 1))
@@ -160,7 +162,7 @@ class Session:
         self._skipped = skipped_pairs(self._given)
         self._told: dict[int, Told] = {}
         self._n_told = 0  # ever, so that a number is never used twice
-        self._n_asked = 0
+        self._n_asked = self._n_reserved = 0
         self._handed: dict[int, _Handed] = {}
         self._gone: dict[int, str] = {}  # questions that take no answer any more, and why
         self._all_fitted: tuple[Constraints, Any] | None = None
@@ -270,12 +272,19 @@ class Session:
             content_of(self.content, samples),
         )
         self._n_asked += 1
+        if self._n_asked > self._n_reserved:
+            self._reserve(self._n_asked + N_RESERVED)
         rows = frozenset(proposal.samples)
         self._handed[question.id] = _Handed(
             question, by, time.monotonic(), rows in self._state.asked
         )
         self._state.held.add(rows)
         return question
+
+    def _reserve(self, n_reserved: int) -> None:
+        """Note which ids may be in somebody's hands: after a restart they mean nothing else."""
+        self._n_reserved = n_reserved
+        self._append({"event": "reserved", "n_questions": n_reserved})
 
     def _checked_rows(self, samples: Sequence[int], kind: Kind) -> tuple[int, ...]:
         if kind not in KINDS:
@@ -285,8 +294,8 @@ class Session:
         if len(set(rows)) != len(rows) or not low <= len(rows) <= high:
             size = f"{low}" if low == high else f"{low} to {high}"
             raise SessionError(f"samples={samples!r}: a question of kind {kind} has {size} rows.")
-        if not all(0 <= row < self._X.shape[0] for row in rows):
-            raise SessionError(f"samples={samples!r}: rows count from 0 to {self._X.shape[0] - 1}.")
+        if not all(0 <= row < self.n_rows for row in rows):
+            raise SessionError(f"samples={samples!r}: rows count from 0 to {self.n_rows - 1}.")
         self._include(rows)
         return rows
 
@@ -372,8 +381,8 @@ class Session:
         rows = frozenset(self._rows.numbered(handed.question.samples).tolist())
         if rows in self._state.asked and not handed.again:
             raise SessionError(
-                f"Question {number} took more than {self.lease:g} s and was answered by somebody "
-                "else meanwhile; pose(samples) asks it once more."
+                f"The rows of question {number} were answered by somebody else meanwhile; "
+                "pose(samples) asks about them once more."
             )
         return handed
 
@@ -484,7 +493,7 @@ class Session:
 
     def _known(self) -> Constraints:
         said = [(statements(t.question, t.answer), t.weight) for t in self._told.values()]
-        return self._given + as_constraints(said, self._X.shape[0])
+        return self._given + as_constraints(said, self.n_rows)
 
     @property
     def constraints_(self) -> Constraints:
@@ -497,7 +506,7 @@ class Session:
             return self._given
         frame = pd.DataFrame(rows, dtype=object).dropna(axis=1, how="all")
         told = Constraints.from_frame(frame, ids=self.names)
-        return self._given + told.on(self._X.shape[0])
+        return self._given + told.on(self.n_rows)
 
     @property
     def history_(self) -> "pd.DataFrame":
@@ -551,12 +560,17 @@ class Session:
             states = [self._state_of(stage) for stage in stages] + [self._state]
             return expected_change(states)
 
+    @property
+    def n_rows(self) -> int:
+        """The number of rows of X."""
+        return int(self._X.shape[0])
+
     def __len__(self) -> int:
         return len(self._told)
 
     def __repr__(self) -> str:
         answers = f"{len(self)} answer{'' if len(self) == 1 else 's'}"
-        return f"Session({self._X.shape[0]:,} rows, {answers}, strategy={self.strategy!r})"
+        return f"Session({self.n_rows:,} rows, {answers}, strategy={self.strategy!r})"
 
     # ------------------------------------------------------------------ on disk
 
@@ -569,7 +583,10 @@ class Session:
             JSON lines. An answer is on the disk when :meth:`tell` returns.
         """
         with self._lock:
-            write_log(Path(path), [self._header(), *map(told_event, self._told.values())])
+            self._n_reserved = self._n_asked + N_RESERVED
+            reserved = {"event": "reserved", "n_questions": self._n_reserved}
+            told = map(told_event, self._told.values())
+            self._size = write_log(Path(path), [self._header(), reserved, *told])
             self.path = Path(path)
 
     def _attach_new(self, path: Path) -> None:
@@ -582,13 +599,13 @@ class Session:
 
     def _append(self, event: dict[str, Any]) -> None:
         if self.path is not None:
-            append_event(self.path, event)
+            self._size = append_event(self.path, event, self._size)
 
     def _header(self) -> dict[str, Any]:
         return {
             "event": "session",
             "version": VERSION,
-            "n_rows": self._X.shape[0],
+            "n_rows": self.n_rows,
             "content": fingerprint(self._X),
             "n_clusters": self.n_clusters,
             "strategy": self.strategy if isinstance(self.strategy, str) else None,
@@ -626,7 +643,7 @@ class Session:
         """
         path = Path(path)
         header, *events = read_log(path)
-        drop_torn_line(path)
+        size = drop_torn_line(path)
         try:
             session = cls(
                 X,
@@ -639,19 +656,19 @@ class Session:
             )
             session._check_rows(path, header)
             session._seed = int(header["seed"])
-            session._given = given_from(header["given"], session._X.shape[0])
+            session._given = given_from(header["given"], session.n_rows)
             session._begin()
             for event in events:
                 session._replay(event)
         except (KeyError, TypeError, AttributeError) as error:
             raise SessionError(f"{path.name} is damaged: {error!r}.") from error
-        session.path = path
+        session.path, session._size = path, size
         return session
 
     def _check_rows(self, path: Path, header: dict[str, Any]) -> None:
-        if header["n_rows"] != self._X.shape[0]:
+        if header["n_rows"] != self.n_rows:
             raise SessionError(
-                f"{path.name} is about {header['n_rows']} rows, but X has {self._X.shape[0]}; load "
+                f"{path.name} is about {header['n_rows']} rows, but X has {self.n_rows}; load "
                 "it with the rows it was begun with."
             )
         if header["content"] != fingerprint(self._X):
@@ -664,9 +681,11 @@ class Session:
     def _replay(self, event: dict[str, Any]) -> None:
         if event["event"] == "retracted":
             self._withdraw(event["number"])
-            return
-        self._checked_rows(event["samples"], event["kind"])
-        self._take(told_from(event, self.names))
+        elif event["event"] == "reserved":
+            self._n_asked = self._n_reserved = event["n_questions"]
+        else:
+            self._checked_rows(event["samples"], event["kind"])
+            self._take(told_from(event, self.names))
 
 
 def _note(state: State, told: Told) -> None:
@@ -701,6 +720,12 @@ def _checked_n_clusters(n_clusters: Any) -> int | None:
             f"n_clusters={n_clusters!r} must be a whole number above 0, or None: not known."
         )
     return int(n_clusters)
+
+
+def _checked_number(name: str, value: Any, most: float) -> float:
+    if not (isinstance(value, int | float | np.number) and 0 <= value <= most):
+        raise SessionError(f"{name}={value!r} must be a number from 0 to {most:g}.")
+    return float(value)
 
 
 def _strategy_of(strategy: Any) -> Strategy:

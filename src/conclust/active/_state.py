@@ -8,7 +8,7 @@ import numpy.typing as npt
 
 from conclust._arrays import FloatArray, IntArray
 from conclust.active._answers import Said
-from conclust.active._closure import LiveClosure, pair_keys
+from conclust.active._closure import LiveClosure, is_among, pair_keys
 from conclust.active._rows import Rows
 from conclust.constraints import Constraints
 
@@ -113,8 +113,8 @@ class State:
         """
         a, b = np.asarray(a), np.asarray(b)
         held = (self._key(pair) for pair in self.held if len(pair) == 2)
-        barred = np.array([*self._asked_keys, *held], dtype=np.int64)
-        taken = np.isin(pair_keys(a, b, self.n_samples), barred)
+        barred = np.sort(np.array([*self._asked_keys, *held], dtype=np.int64))
+        taken = is_among(pair_keys(a, b, self.n_samples), barred)
         return (self.closure.implied(a, b) == 0) & ~taken
 
     def _key(self, pair: Iterable[int]) -> int:

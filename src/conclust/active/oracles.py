@@ -32,7 +32,6 @@ from conclust.active._answers import (
 from conclust.active._given import closed
 from conclust.active._log import read_log, told_from
 from conclust.active._question import Question
-from conclust.active._show import ASKED, shown
 from conclust.active._state import as_constraints
 from conclust.constraints import Constraints, read_constraints
 from conclust.exceptions import OracleError, SessionError
@@ -198,62 +197,10 @@ def _read_session(path: Path) -> Constraints | None:
     for event in events:
         if event["event"] == "retracted":
             told.pop(event["number"], None)
-        else:
+        elif event["event"] == "told":
             told[event["number"]] = told_from(event, None)
     said = [(statements(t.question, t.answer), t.weight) for t in told.values()]
     return as_constraints(said, header["n_rows"])
-
-
-class Terminal:
-    """Asks the person at the terminal: y, n, u(nsure), q (enough)."""
-
-    def __call__(self, questions: list[Question]) -> list[Any]:
-        answers: list[Any] = []
-        for question in questions:
-            print(f"\n{shown(question)}\n{question.why}")
-            answer = self._asked(question)
-            if answer is None:
-                raise Enough(answers)
-            answers.append(answer)
-        return answers
-
-    def _asked(self, question: Question) -> Any:
-        prompt = f"{ASKED[question.kind]} {PROMPTS[question.kind]} "
-        while True:
-            try:
-                typed = input(prompt)
-            except EOFError:
-                return None
-            try:
-                return typed_answer(question, typed)
-            except SessionError as error:
-                print(error)
-
-
-PROMPTS = {
-    "pair": "[y / n / u / q]",
-    "triple": "[1 / 2 / 3 / u / q]",
-    "piles": "[a letter for each row, such as aab / u / q]",
-}
-
-
-def typed_answer(question: Question, typed: str) -> Any:
-    """What a person typed as an answer; None: enough."""
-    word = typed.strip().lower()
-    if word in ("q", "quit", "enough"):
-        return None
-    if word in ("u", "unsure"):
-        return UNSURE
-    if question.kind == "pair":
-        answer = {"y": MUST_LINK, "yes": MUST_LINK, "n": CANNOT_LINK, "no": CANNOT_LINK}.get(word)
-        if answer is None:
-            raise SessionError(f"{typed.strip()[:20]!r}: type y, n, u (unsure) or q (enough).")
-        return answer
-    if question.kind == "triple":
-        if word not in ("1", "2", "3"):
-            raise SessionError("Type 1, 2 or 3, u (unsure) or q (enough).")
-        return question.samples[int(word) - 1]
-    return checked(question, list(word.replace(" ", "")))
 
 
 class Cached:

@@ -15,6 +15,7 @@ COMMANDS = {
     "cluster": "_cluster",
     "check": "_check",
     "compare": "_compare",
+    "ask": "_ask",
     "predict": "_predict",
     "datasets": "_datasets",
     "reproduce": "_reproduce",

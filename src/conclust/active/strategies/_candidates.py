@@ -31,7 +31,8 @@ def sampled_pairs(state: State, max_rows: int, random_state: np.random.RandomSta
 
 def distinct(pairs: IntArray, n_samples: int) -> IntArray:
     """Each pair once, the smaller row first."""
-    return np.column_stack(np.divmod(np.unique(pair_keys(*pairs.T, n_samples)), n_samples))
+    keys = np.unique(pair_keys(pairs[:, 0], pairs[:, 1], n_samples))
+    return np.column_stack(np.divmod(keys, n_samples))
 
 
 def best_pairs(pairs: IntArray, worth: FloatArray, n: int) -> list[int]:

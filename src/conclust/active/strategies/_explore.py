@@ -1,5 +1,7 @@
 """Explore and consolidate: first a row of each cluster, then the others at random."""
 
+from collections.abc import Iterable
+
 import numpy as np
 
 from conclust._arrays import FloatArray
@@ -18,8 +20,7 @@ from conclust.active.strategies._strategy import Strategy
 
 
 class ExploreConsolidate(Strategy):
-    """First a row of each cluster, far from all before it; then rows at random, nearest cluster
-    first.
+    """First a row of each cluster, far from all before it; then rows at random.
 
     *Explore* takes the row farthest from all neighborhoods, the groups of rows known to be apart,
     and asks about one neighborhood after another until it is in one, or begins a new one.
@@ -54,7 +55,8 @@ class ExploreConsolidate(Strategy):
         known = find_neighborhoods(state, random_state)
         means = np.array([state.X[each.rows].mean(axis=0) for each in known])
         if are_all_found(state, known):
-            rows = ((int(r), 1.0) for r in random_state.permutation(rows_outside(state, known)))
+            drawn = random_state.permutation(rows_outside(state, known))
+            rows: Iterable[tuple[int, float]] = ((int(row), 1.0) for row in drawn)
             why = "a row at random: to which of the known groups?"
         else:
             rows = farthest_first(state, known)

@@ -90,7 +90,7 @@ def rows_outside(state: State, neighborhoods: list[Neighborhood]) -> IntArray:
 
 
 def farthest_first(state: State, neighborhoods: list[Neighborhood]) -> Iterator[tuple[int, float]]:
-    """Rows and their distance to the nearest row in a neighborhood, or taken before; far ones first.
+    """Rows and their distance to the nearest row in a neighborhood or taken before; far ones first.
 
     Rows that somebody is being asked about count as taken.
     """
