@@ -108,10 +108,11 @@ def test_expected_questions_by_hand():
 
 
 def test_membership_is_the_mean_share_of_leaves(make_state):
-    # Check by hand: row 0 shares 2 of 2 leaves with row 1, 1 with row 2, none with rows 3 and 4.
+    # Check by hand: row 0 shares 2 of 2 leaves with row 1, none with row 3, and 1 with row 2; row 4
+    # none with row 1, 1 with row 3, and 1 with row 2.
     leaves = np.array([[1, 1], [1, 1], [1, 2], [3, 3], [3, 2]])
     state = make_state(np.zeros((5, 1)), 2, must=[(1, 3)], cannot=[(1, 2)])
     known = find_neighborhoods(state, np.random.RandomState(0))
     assert [sorted(each.rows.tolist()) for each in known] == [[1, 3], [2]]
     found = membership(leaves, np.array([0, 4]), known)
-    np.testing.assert_allclose(found, [[0.5, 0.5], [0.5, 0.5]])  # (1 + 0) / 2 : 1 / 2; 1/4 : 1/2
+    np.testing.assert_allclose(found, [[1 / 2, 1 / 2], [1 / 3, 2 / 3]])

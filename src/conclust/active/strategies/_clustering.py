@@ -1,8 +1,10 @@
 """A quick clustering for choosing questions."""
 
+import warnings
 from typing import Any
 
 import numpy as np
+from sklearn.exceptions import ConvergenceWarning
 
 from conclust._any_clusterer import prepared
 from conclust._arrays import IntArray
@@ -11,6 +13,7 @@ from conclust.active._state import State
 from conclust.active.strategies._neighborhoods import find_neighborhoods
 from conclust.cluster import PCKMeans
 from conclust.constraints import Constraints
+from conclust.exceptions import ConclustWarning
 
 SESSION = "session"
 
@@ -43,7 +46,11 @@ def clustered(
         n_clusters_of(state, random_state),
         random_state.randint(2**31 - 1),
     )
-    return np.asarray(labels_of(fit_told(model, state.X, told.pairwise)))
+    with warnings.catch_warnings():
+        # Fewer clusters than wanted, no convergence: good enough for choosing a question.
+        warnings.simplefilter("ignore", ConclustWarning)
+        warnings.simplefilter("ignore", ConvergenceWarning)
+        return np.asarray(labels_of(fit_told(model, state.X, told.pairwise)))
 
 
 def n_clusters_of(state: State, random_state: np.random.RandomState) -> int:
