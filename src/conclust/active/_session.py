@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from datetime import UTC, datetime
 from numbers import Integral
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from sklearn.base import clone
@@ -16,10 +16,12 @@ from sklearn.utils import check_array, check_random_state
 from conclust._any_clusterer import prepared
 from conclust._arrays import IntArray
 from conclust._fitting import fit_told, labels_of
-from conclust.active._answers import NO_ANSWER, SKIP, Said, Told, checked, statements
+from conclust.active._answers import NO_ANSWER, Told, checked, statements
 from conclust.active._change import N_NEXT, ExpectedChange, expected_change
 from conclust.active._content import check_content, content_of, names_of
+from conclust.active._desk import Desk, Handed
 from conclust.active._given import closed, given_from, given_records, skipped_pairs
+from conclust.active._history import constraints_of, history_of
 from conclust.active._log import (
     VERSION,
     append_event,
@@ -43,16 +45,6 @@ if TYPE_CHECKING:
 
 SIZES = {"pair": (2, 2), "triple": (3, 3), "piles": (2, 10)}
 AGAIN = "asked before: do answers change?"
-N_RESERVED = 1_000  # ids noted in the file at once
-
-
-class _Handed(NamedTuple):
-    """A question on its way."""
-
-    question: Question
-    by: str | None
-    since: float
-    again: bool  # whether it had been answered before
 
 
 class Session:
@@ -162,9 +154,7 @@ class Session:
         self._skipped = skipped_pairs(self._given)
         self._told: dict[int, Told] = {}
         self._n_told = 0  # ever, so that a number is never used twice
-        self._n_asked = self._n_reserved = 0
-        self._handed: dict[int, _Handed] = {}
-        self._gone: dict[int, str] = {}  # questions that take no answer any more, and why
+        self._desk = Desk(self.lease, self._reserve)
         self._all_fitted: tuple[Constraints, Any] | None = None
         self._state = self._state_of(())
 
@@ -187,7 +177,7 @@ class Session:
         if not isinstance(n, Integral) or n < 1:
             raise SessionError(f"n={n!r}: the number of questions is a whole number above 0.")
         with self._lock:
-            self._release_expired()
+            self._look_who_holds()
             random_state = self._random_state()
             proposals = self._again(int(n), random_state)
             if len(proposals) < n:
@@ -223,19 +213,16 @@ class Session:
         digest = hashlib.sha256(repr((self._seed, self._state.n_told, held)).encode()).digest()
         return np.random.RandomState(np.frombuffer(digest, dtype=np.uint32))
 
-    def _release_expired(self) -> None:
-        now = time.monotonic()
-        self._state.held = {
-            frozenset(self._rows.numbered(handed.question.samples).tolist())
-            for handed in self._handed.values()
-            if now - handed.since < self.lease
-        }
+    def _look_who_holds(self) -> None:
+        """Bring what the strategy sees of questions on their way up to date."""
+        samples = (handed.question.samples for handed in self._desk.handed())
+        self._state.held = {frozenset(self._rows.numbered(rows).tolist()) for rows in samples}
 
     def _again(self, n: int, random_state: np.random.RandomState) -> list[Proposal]:
         """Questions answered before, as many of n as `recheck` says."""
         if not self.recheck:
             return []
-        held = {frozenset(h.question.samples) for h in self._handed.values()}
+        held = {handed.rows for handed in self._desk.handed()}
         answered = [
             told.question.samples
             for told in self._told.values()
@@ -267,24 +254,14 @@ class Session:
             proposal.kind,
             proposal.why,
             float(proposal.worth),
-            self._n_asked,
+            self._desk.next_id(),
             samples if self.names is None else tuple(self.names[list(samples)]),
             content_of(self.content, samples),
         )
-        self._n_asked += 1
-        if self._n_asked > self._n_reserved:
-            self._reserve(self._n_asked + N_RESERVED)
         rows = frozenset(proposal.samples)
-        self._handed[question.id] = _Handed(
-            question, by, time.monotonic(), rows in self._state.asked
-        )
+        self._desk.hand_out(question, by, again=rows in self._state.asked)
         self._state.held.add(rows)
         return question
-
-    def _reserve(self, n_reserved: int) -> None:
-        """Note which ids may be in somebody's hands: after a restart they mean nothing else."""
-        self._n_reserved = n_reserved
-        self._append({"event": "reserved", "n_questions": n_reserved})
 
     def _checked_rows(self, samples: Sequence[int], kind: Kind) -> tuple[int, ...]:
         if kind not in KINDS:
@@ -304,12 +281,12 @@ class Session:
         if self._rows.are_all or np.isin(rows, self._rows.positions).all():
             return
         named = [self._given.samples, *(told.question.samples for told in self._told.values())]
-        named += [handed.question.samples for handed in self._handed.values()]
+        named += [handed.question.samples for handed in self._desk.everything_out()]
         self._rows = Rows(self._X, np.unique(np.concatenate([*named, np.array(rows)])), self._seed)
         self._given_here = self._rows.renamed(self._given)
         self._given_closure = closed(self._given_here, len(self._rows))
         self._state = self._state_of(self._told.values())
-        self._release_expired()
+        self._look_who_holds()
 
     # ------------------------------------------------------------------ being told
 
@@ -343,7 +320,8 @@ class Session:
             or the answer does not fit. What was told before stays.
         """
         with self._lock:
-            handed = self._held_question(question, by)
+            handed = self._desk.find(question, by)
+            self._check_not_settled(handed)
             answer = checked(handed.question, answer)
             if not (isinstance(weight, int | float | np.number) and 0 < weight < np.inf):
                 raise SessionError(
@@ -363,38 +341,21 @@ class Session:
             self._take(told)
             return told
 
-    def _held_question(self, question: Question | int, by: str | None) -> _Handed:
-        number = question.id if isinstance(question, Question) else question
-        if number in self._gone:
-            raise SessionError(f"Question {number} {self._gone[number]}; ask() for another.")
-        handed = self._handed.get(number) if isinstance(number, Integral) else None
-        if handed is None or (isinstance(question, Question) and question != handed.question):
-            raise SessionError(
-                f"{question!r} was not asked in this session; ask() hands out questions, and "
-                "pose(samples) one of your own."
-            )
-        if by is not None and handed.by not in (None, by):
-            raise SessionError(
-                f"Question {number} is with {handed.by!r}, so {by!r} cannot answer it; "
-                f"ask(by={by!r}) for another."
-            )
+    def _check_not_settled(self, handed: Handed) -> None:
         rows = frozenset(self._rows.numbered(handed.question.samples).tolist())
         if rows in self._state.asked and not handed.again:
             raise SessionError(
-                f"The rows of question {number} were answered by somebody else meanwhile; "
-                "pose(samples) asks about them once more."
+                f"The rows of question {handed.question.id} were answered by somebody else "
+                "meanwhile; pose(samples) asks about them once more."
             )
-        return handed
 
     def _take(self, told: Told) -> None:
         self._n_told = max(self._n_told, told.number + 1)
-        self._n_asked = max(self._n_asked, told.question.id + 1)
         self._told[told.number] = told
-        self._handed.pop(told.question.id, None)
         who = f" by {told.by!r}" if told.by else ""
-        self._gone[told.question.id] = f"was answered{who} already, as answer {told.number}"
+        self._desk.close(told.question.id, f"was answered{who} already, as answer {told.number}")
         _note(self._state, told)
-        self._release_expired()
+        self._look_who_holds()
 
     def undo(self, *, by: str | None = None) -> Told:
         """Take back the last answer that stands.
@@ -439,9 +400,9 @@ class Session:
 
     def _withdraw(self, number: int) -> Told:
         told = self._told.pop(number)
-        self._gone[told.question.id] = f"was answered, and answer {number} was taken back"
+        self._desk.close(told.question.id, f"was answered, and answer {number} was taken back")
         self._state = self._state_of(self._told.values())
-        self._release_expired()
+        self._look_who_holds()
         return told
 
     # ------------------------------------------------------------------ what is known now
@@ -452,8 +413,7 @@ class Session:
             self._rows, self.n_clusters, self._given_here, self._given_closure.copy(), self._fit
         )
         for samples in self._skipped:
-            state._take(samples, statements(Question(samples, "pair", "", 0.0, -1), SKIP), 1.0)
-        state.n_told = 0
+            state._bar(samples)
         for told in answers:
             _note(state, told)
         return state
@@ -498,43 +458,14 @@ class Session:
     @property
     def constraints_(self) -> Constraints:
         """All answers, with what was known beforehand; who told them, and when, beside them."""
-        import pandas as pd
-
         with self._lock:
-            rows = [row for told in self._told.values() for row in _rows_of_frame(told, self.names)]
-        if not rows:
-            return self._given
-        frame = pd.DataFrame(rows, dtype=object).dropna(axis=1, how="all")
-        told = Constraints.from_frame(frame, ids=self.names)
-        return self._given + told.on(self.n_rows)
+            return self._given + constraints_of(self._told.values(), self.names, self.n_rows)
 
     @property
     def history_(self) -> "pd.DataFrame":
         """One row for each answer that stands."""
-        import pandas as pd
-
-        columns = ["number", "question", "kind", "samples", "names", "answer", "weight"]
-        columns += ["by", "when", "seconds", "why", "worth"]
         with self._lock:
-            told = list(self._told.values())
-        rows = [
-            (
-                t.number,
-                t.question.id,
-                t.question.kind,
-                t.question.samples,
-                t.question.names,
-                t.answer,
-                t.weight,
-                t.by,
-                t.when,
-                t.seconds,
-                t.question.why,
-                t.question.worth,
-            )
-            for t in told
-        ]
-        return pd.DataFrame(rows, columns=columns)
+            return history_of(self._told.values())
 
     def conflicts(self) -> list[Conflict]:
         """Answers that cannot all hold, and why; see :meth:`conclust.Constraints.conflicts`."""
@@ -583,9 +514,8 @@ class Session:
             JSON lines. An answer is on the disk when :meth:`tell` returns.
         """
         with self._lock:
-            self._n_reserved = self._n_asked + N_RESERVED
-            reserved = {"event": "reserved", "n_questions": self._n_reserved}
             told = map(told_event, self._told.values())
+            reserved = _reserved(self._desk.n_reserved)
             self._size = write_log(Path(path), [self._header(), reserved, *told])
             self.path = Path(path)
 
@@ -600,6 +530,9 @@ class Session:
     def _append(self, event: dict[str, Any]) -> None:
         if self.path is not None:
             self._size = append_event(self.path, event, self._size)
+
+    def _reserve(self, n_questions: int) -> None:
+        self._append(_reserved(n_questions))
 
     def _header(self) -> dict[str, Any]:
         return {
@@ -682,34 +615,19 @@ class Session:
         if event["event"] == "retracted":
             self._withdraw(event["number"])
         elif event["event"] == "reserved":
-            self._n_asked = self._n_reserved = event["n_questions"]
+            self._desk.n_asked = self._desk.n_reserved = event["n_questions"]
         else:
             self._checked_rows(event["samples"], event["kind"])
             self._take(told_from(event, self.names))
 
 
+def _reserved(n_questions: int) -> dict[str, Any]:
+    return {"event": "reserved", "n_questions": n_questions}
+
+
 def _note(state: State, told: Told) -> None:
     said = statements(told.question, told.answer)
     state._take(told.question.samples, said, told.weight)
-
-
-def _rows_of_frame(told: Told, names: Any) -> list[dict[str, Any]]:
-    """An answer as rows of a file of constraints."""
-    more = {"weight": told.weight, "who": told.by, "when": told.when}
-    question, answer = told.question, told.answer
-
-    def row(kind: str, samples: Sequence[int]) -> dict[str, Any]:
-        named = samples if names is None else [names[s] for s in samples]
-        return {**dict(zip("abc", named, strict=False)), "type": kind, **more}
-
-    if isinstance(answer, str) and answer in NO_ANSWER:
-        return [row(answer, question.samples[:3])]
-    said = statements(question, answer)
-    return [
-        row(kind.replace("_", "-"), samples)
-        for kind in Said._fields
-        for samples in getattr(said, kind)
-    ]
 
 
 def _checked_n_clusters(n_clusters: Any) -> int | None:

@@ -167,12 +167,16 @@ class State:
 
     # ------------------------------------------------------------------ what the session does
 
-    def _take(self, samples: Iterable[int], said: Said, weight: float) -> None:
-        """Note an answer about rows of the data."""
+    def _bar(self, samples: Iterable[int]) -> None:
+        """Rows of the data that are not to be asked about again."""
         numbers = self._rows.numbered(list(samples)).tolist()
         self.asked.add(frozenset(numbers))
         if len(numbers) == 2:
             self._asked_keys.append(self._key(numbers))
+
+    def _take(self, samples: Iterable[int], said: Said, weight: float) -> None:
+        """Note an answer about rows of the data."""
+        self._bar(samples)
         said = Said(*([tuple(self._rows.numbered(row).tolist()) for row in rows] for rows in said))
         for sign, pairs in ((1, said.must_link), (-1, said.cannot_link)):
             for a, b in pairs:
