@@ -31,9 +31,9 @@ def make_state():
         X = np.asarray(X, dtype=float)
         rows = Rows(X, np.empty(0, dtype=int), 0)
 
-        def fit(constraints):
+        def fit(state):
             k = min(n_clusters or 2, len(X))
-            model = PCKMeans(k, random_state=0).fit(X, constraints=constraints.pairwise)
+            model = PCKMeans(k, random_state=0).fit(X, constraints=state.constraints.pairwise)
             return Fitted(model, model.labels_, None)
 
         closure = LiveClosure(len(X))

@@ -4,8 +4,9 @@ import numpy as np
 import pytest
 from sklearn.metrics import adjusted_rand_score
 
-from conclust.active import COBRAS
+from conclust.active import COBRAS, Labels, Session, ask
 from conclust.active.strategies._cobras import split_rows
+from conclust.exceptions import SessionError
 from tests.active.strategies.conftest import tell, tell_truly
 
 
@@ -79,6 +80,29 @@ def test_a_batch_begins_with_the_question_that_is_next(blobs, make_state):
     (first,) = COBRAS().propose(state, 1, np.random.RandomState(0))
     several = COBRAS().propose(state, 3, np.random.RandomState(0))
     assert several[0].samples == first.samples
+
+
+def test_a_session_can_take_its_clustering(blobs):
+    X, y = blobs
+    session = ask(X, Labels(y), 35, strategy="cobras", estimator="strategy", random_state=0)
+    assert adjusted_rand_score(y, session.labels_) == 1.0
+    np.testing.assert_array_equal(session.model_.predict(X), session.labels_)
+    assert session.expected_change_.share == 0.0
+
+
+def test_all_rows_get_its_clustering_where_a_sample_is_asked_about(blobs, monkeypatch):
+    X, y = blobs
+    monkeypatch.setattr("conclust.active._rows.MAX_ROWS_ASKED", 20)
+    session = ask(X, Labels(y), 15, strategy="cobras", estimator="strategy", random_state=0)
+    assert adjusted_rand_score(y, session.labels_) == 1.0
+
+
+def test_other_words_and_strategies_have_no_clustering(blobs):
+    X, _ = blobs
+    with pytest.raises(SessionError, match="estimator='strategy': MinMax makes no clustering"):
+        Session(X, strategy="minmax", estimator="strategy")
+    with pytest.raises(SessionError, match="estimator='kmeans' is no clusterer"):
+        Session(X, estimator="kmeans")
 
 
 @pytest.mark.parametrize("n_parts", [2, 4])

@@ -58,7 +58,8 @@ class COBRAS(Strategy):
 
     Notes
     -----
-    It makes a clustering of its own; see :meth:`labels`. "Unsure" between halves means that they
+    It makes a clustering of its own: ``Session(X, strategy="cobras", estimator="strategy")`` takes
+    that. "Unsure" between halves means that they
     are not split further, and between clusters that they are not merged. For several questions at
     once those after the first suppose that the answers to the ones before are "cannot-link"; there
     may be fewer than wanted.
@@ -73,8 +74,9 @@ class COBRAS(Strategy):
     >>> from sklearn.datasets import load_iris
     >>> from conclust.active import Labels, ask
     >>> X, y = load_iris(return_X_y=True)
-    >>> ask(X, Labels(y), 50, strategy="cobras")
-    Session(150 rows, 50 answers, strategy='cobras')
+    >>> session = ask(X, Labels(y), 50, strategy="cobras", estimator="strategy")
+    >>> len(set(session.labels_.tolist()))  # nobody said that there are three
+    3
     """
 
     def __init__(self, *, random_state: int = 0):
