@@ -57,7 +57,17 @@ def test_halves_that_differ_are_split_further(make_state):
     third = COBRAS().propose(state, 1, np.random.RandomState(0))[0].samples
     assert set(third) == {0, 1} or set(third) == {2, 3}  # and in one of its halves
     tell(state, *third, 1)
-    assert len(set(COBRAS().labels(state))) == 1  # not complete before all merges are known
+    assert len(set(COBRAS().labels(state))) == 4  # the first round, as far as it is merged
+
+
+def test_the_clustering_stays_until_a_round_is_complete(blobs, make_state):
+    # Check that after the first round clusters change only when all their parts are settled: true
+    # answers never make a row alone.
+    X, y = blobs
+    state = make_state(X)
+    answered(state, y, 8)
+    for _ in range(20):
+        assert len(set(answered(state, y, 1))) == 3
 
 
 def test_the_way_is_found_again_without_memory(blobs, make_state):

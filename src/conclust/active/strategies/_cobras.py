@@ -35,7 +35,10 @@ Split = Callable[[SuperInstance, int], list[SuperInstance]]
 
 
 class Step(NamedTuple):
-    """A question, and the last clustering that was complete before it."""
+    """A question, and the clustering to show meanwhile: the last that was complete.
+
+    In the first round, which has none before it, the one that is being merged.
+    """
 
     pair: tuple[int, int]
     why: str
@@ -90,7 +93,7 @@ class COBRAS(Strategy):
         return self._supposing(state, n) or filled([], state, n, random_state)
 
     def labels(self, state: State) -> IntArray:
-        """The clustering of its own after the last round of splitting and merging.
+        """The clustering of its own after the last round of splitting and merging, or in the first.
 
         Parameters
         ----------
@@ -190,7 +193,7 @@ def cobras(
             continue
         rest = [[each for each in cluster if each is not largest] for cluster in clusters]
         new = [cluster for cluster in rest if cluster] + [[part] for part in parts]
-        clusters = yield from _merged(X, new, known, clusters)
+        clusters = yield from _merged(X, new, known, clusters if len(instances) > 1 else None)
 
 
 def _split_level(
@@ -218,7 +221,7 @@ def _split_level(
 
 
 def _merged(
-    X: FloatArray, clusters: Clusters, known: Known, before: Clusters
+    X: FloatArray, clusters: Clusters, known: Known, before: Clusters | None
 ) -> Generator[Step, int, Clusters]:
     """Merge the closest clusters that belong together until all are known to be apart."""
     instances = [each for cluster in clusters for each in cluster]
@@ -226,24 +229,26 @@ def _merged(
     cluster_of = np.repeat(np.arange(len(clusters)), [len(cluster) for cluster in clusters])
     distance = cdist(X[medoids], X[medoids])
     refused = np.zeros(distance.shape, dtype=bool)
+
+    def merged_so_far() -> Clusters:
+        numbers = np.unique(cluster_of)
+        return [[instances[i] for i in np.flatnonzero(cluster_of == n)] for n in numbers]
+
     while True:
         apart = refused | (known(medoids[:, np.newaxis], medoids) < 0)
         pair = _closest(distance, apart, cluster_of)
         if pair is None:
-            break
+            return merged_so_far()
         i, j = pair
         answer = int(known(medoids[i], medoids[j]))
         if not answer:
             asked = int(medoids[i]), int(medoids[j])
-            answer = yield Step(asked, "the closest of two clusters: one group?", before)
+            shown = merged_so_far() if before is None else before
+            answer = yield Step(asked, "the closest of two clusters: one group?", shown)
         if answer > 0:
             cluster_of[cluster_of == cluster_of[j]] = cluster_of[i]
         else:
             refused[i, j] = refused[j, i] = True
-    return [
-        [instances[i] for i in np.flatnonzero(cluster_of == number)]
-        for number in np.unique(cluster_of)
-    ]
 
 
 def _closest(
