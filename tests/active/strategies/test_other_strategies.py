@@ -4,9 +4,11 @@ import numpy as np
 import pytest
 from sklearn.cluster import AgglomerativeClustering, KMeans
 
-from conclust import PCKMeans
+from conclust import Constraints, COPKMeans, PCKMeans
 from conclust.active import Boundary, Disagreement, Labels, RelativeSplit, Session, ask
 from conclust.active.strategies._candidates import best_pairs, neighbor_pairs
+from conclust.active.strategies._clustering import clustered
+from conclust.active.strategies._sample import among
 
 
 def test_boundary_is_the_closest_pair_across_clusters(make_state):
@@ -78,6 +80,18 @@ def test_estimators_of_strategies_are_left_alone(blobs, make_state):
     Boundary(estimator=estimator).propose(make_state(X, 3), 1, np.random.RandomState(0))
     assert estimator.get_params()["n_clusters"] == 7
     assert not hasattr(estimator, "labels_")
+
+
+def test_many_rows_are_clustered_by_a_sample(blobs, make_state, monkeypatch):
+    # Check that the statements go with their rows, and that the rest is where the nearest mean is.
+    X, y = blobs
+    monkeypatch.setattr("conclust.active.strategies._clustering.MAX_ROWS_CLUSTERED", 20)
+    state = make_state(X, 3, must=[(0, 25)], cannot=[(25, 21), (0, 11)])
+    labels = clustered(state, COPKMeans(), np.random.RandomState(0))
+    assert labels.shape == y.shape
+    assert labels[0] == labels[25] != labels[21]
+    told = among(np.array([0, 5, 21, 25]), state.constraints)
+    assert told == Constraints([(0, 3)], [(3, 2)], n_samples=4)
 
 
 # ---------------------------------------------------------------------- triples

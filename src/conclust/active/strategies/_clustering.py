@@ -5,17 +5,20 @@ from typing import Any
 
 import numpy as np
 from sklearn.exceptions import ConvergenceWarning
+from sklearn.metrics import pairwise_distances_argmin
 
 from conclust._any_clusterer import prepared
-from conclust._arrays import IntArray
+from conclust._arrays import FloatArray, IntArray
 from conclust._fitting import fit_told, labels_of
 from conclust.active._state import State
 from conclust.active.strategies._neighborhoods import find_neighborhoods
+from conclust.active.strategies._sample import among, sampled_rows
 from conclust.cluster import PCKMeans
 from conclust.constraints import Constraints
 from conclust.exceptions import ConclustWarning
 
 SESSION = "session"
+MAX_ROWS_CLUSTERED = 3_000  # of more a sample is clustered, and the others go to the nearest mean
 
 
 def clustered(
@@ -41,6 +44,7 @@ def clustered(
         return state.labels
     if state.n_samples < 2:
         return np.zeros(state.n_samples, dtype=np.int64)
+    rows = sampled_rows(state, MAX_ROWS_CLUSTERED, random_state)
     model = prepared(
         PCKMeans(n_init=1) if estimator is None else estimator,
         n_clusters_of(state, random_state),
@@ -50,7 +54,17 @@ def clustered(
         # Fewer clusters than wanted, no convergence: good enough for choosing a question.
         warnings.simplefilter("ignore", ConclustWarning)
         warnings.simplefilter("ignore", ConvergenceWarning)
-        return np.asarray(labels_of(fit_told(model, state.X, told.pairwise)))
+        labels = np.asarray(labels_of(fit_told(model, state.X[rows], among(rows, told.pairwise))))
+    return labels if len(rows) == state.n_samples else _extended(state.X, rows, labels)
+
+
+def _extended(X: FloatArray, rows: IntArray, labels: IntArray) -> IntArray:
+    """Labels of some rows given to all: each other row is where the nearest mean is."""
+    clusters = np.unique(labels)
+    means = np.array([X[rows[labels == cluster]].mean(axis=0) for cluster in clusters])
+    extended: IntArray = clusters[pairwise_distances_argmin(X, means)]
+    extended[rows] = labels
+    return extended
 
 
 def n_clusters_of(state: State, random_state: np.random.RandomState) -> int:

@@ -20,7 +20,7 @@ from conclust.active.strategies._neighborhoods import (
 )
 from conclust.active.strategies._strategy import Strategy
 
-MAX_ROWS_LEARNED = 5_000  # by the forest; a sample of more
+MAX_ROWS_LEARNED = 2_000  # by the forest; a sample of more
 
 
 class NPU(Strategy):

@@ -10,6 +10,7 @@ from scipy.special import entr, softmax
 from conclust._arrays import FloatArray, IntArray
 from conclust.active._question import Proposal
 from conclust.active._state import State
+from conclust.active.strategies._sample import among, sampled_rows
 from conclust.active.strategies._strategy import Strategy
 from conclust.constraints import Constraints
 from conclust.hierarchy import ReCon
@@ -70,11 +71,8 @@ class RelativeSplit(Strategy):
             n_branches = min(2 * n_branches, len(tree.rows))
 
     def _tree(self, state: State, random_state: np.random.RandomState) -> "Tree":
-        named = state.constraints.samples[: self.max_rows]
-        others = np.setdiff1d(np.arange(state.n_samples), named)
-        drawn = random_state.permutation(others)[: max(self.max_rows - len(named), 0)]
-        rows = np.sort(np.concatenate([named, drawn]))
-        told = _among(rows, state.constraints)
+        rows = sampled_rows(state, self.max_rows, random_state)
+        told = among(rows, state.constraints)
         model = ReCon(None, on_conflict="repair").fit(state.X[rows], constraints=told)
         return Tree(rows, model.children_)
 
@@ -93,16 +91,6 @@ class Branches(NamedTuple):
     size: IntArray
     center: FloatArray
     medoid: IntArray
-
-
-def _among(rows: IntArray, constraints: Constraints) -> Constraints:
-    """The pairs and triplets of some rows, numbered by their place there."""
-    kept = {
-        kind: np.searchsorted(rows, listed[np.isin(listed, rows).all(axis=1)])
-        for kind in ("must_link", "cannot_link", "relative")
-        for listed in [getattr(constraints, kind)]
-    }
-    return Constraints(**kept, n_samples=len(rows))
 
 
 def _branches(X: FloatArray, tree: Tree, n_branches: int) -> Branches:
