@@ -150,6 +150,16 @@ def test_a_failing_oracle_loses_nothing(what, message):
     tell_truth(caught.value.session, caught.value.session.ask(2))  # one can go on
 
 
+def test_asking_goes_on_after_a_failure():
+    with pytest.raises(
+        OracleError, match=r"ask\(error.session, oracle, budget\) goes on"
+    ) as caught:
+        driven(failing(4, shout))
+    session = ask(caught.value.session, Labels(Y), 3)
+    assert session is caught.value.session
+    assert len(session) == 7
+
+
 def test_answers_of_a_batch_that_fit_are_told():
     with pytest.raises(OracleError, match="'x' is no answer") as caught:
         driven(lambda qs: ["x", *Labels(Y)(qs[1:])], batch=4)

@@ -34,7 +34,8 @@ def ask(
 
     Parameters
     ----------
-    X : {array-like, sparse matrix, data frame} of shape (n_samples, n_features)
+    X : {array-like, sparse matrix, data frame} of shape (n_samples, n_features), or Session
+        A session goes on as it was begun; what is said here about how to begin one does not count.
     oracle : callable
         Takes a list of questions, returns a list of answers; see :mod:`conclust.active.oracles`.
     budget : int
@@ -72,17 +73,20 @@ def ask(
     for name, value in (("budget", budget), ("batch", batch)):
         if value != int(value) or value < 1:
             raise SessionError(f"{name}={value!r} must be a whole number above 0.")
-    session = Session(
-        X,
-        n_clusters,
-        estimator=estimator,
-        strategy=strategy,
-        constraints=constraints,
-        random_state=random_state,
-        content=content,
-        path=path,
-        recheck=recheck,
-    )
+    if isinstance(X, Session):
+        session = X
+    else:
+        session = Session(
+            X,
+            n_clusters,
+            estimator=estimator,
+            strategy=strategy,
+            constraints=constraints,
+            random_state=random_state,
+            content=content,
+            path=path,
+            recheck=recheck,
+        )
     if timeout is not None:
         oracle = Threaded(oracle, n_jobs=batch, timeout=timeout)
     n_left = budget
@@ -106,7 +110,8 @@ def _answered(session: Session, oracle: Oracle, questions: list[Question]) -> bo
         about = str(error) if isinstance(error, OracleError) else f"the oracle raised {error!r}"
         raise OracleError(
             f"Asking stopped: {about}. The {len(session)} answers before are in the `session` of "
-            "this error; Retried(oracle) asks again when one fails.",
+            "this error: ask(error.session, oracle, budget) goes on. Retried(oracle) asks again "
+            "when one fails.",
             session,
         ) from error
     _tell(session, questions, answers, complete=True)

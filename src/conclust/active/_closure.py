@@ -18,14 +18,13 @@ class LiveClosure:
     ----------
     group : ndarray of shape (n_samples,)
         The group of each row, named by one of its rows.
-    agreed, contradicted : dict of int to int
-        How many must-links (+1) and cannot-links (-1) said what followed already, or its opposite.
+    n_agreed, n_contradicted : int
+        How many statements said what followed already, or its opposite.
     """
 
     def __init__(self, n_samples: int):
         self.group: IntArray = np.arange(n_samples)
-        self.agreed = {1: 0, -1: 0}
-        self.contradicted = {1: 0, -1: 0}
+        self.n_agreed = self.n_contradicted = 0
         self._members: dict[int, IntArray] = {}  # of groups of more than one row
         self._apart: dict[int, set[int]] = {}
         self._ends: list[tuple[int, int]] = []  # rows of the cannot-links that were taken
@@ -35,7 +34,7 @@ class LiveClosure:
         """The same, to go on from."""
         other = LiveClosure(0)
         other.group = self.group.copy()
-        other.agreed, other.contradicted = dict(self.agreed), dict(self.contradicted)
+        other.n_agreed, other.n_contradicted = self.n_agreed, self.n_contradicted
         other._members = dict(self._members)
         other._apart = {group: set(others) for group, others in self._apart.items()}
         other._ends = list(self._ends)
@@ -45,8 +44,8 @@ class LiveClosure:
         """Take a must-link (sign +1) or a cannot-link (-1), unless it is known or contradicted."""
         known = self._known(a, b)
         if known:
-            count = self.agreed if known == sign else self.contradicted
-            count[sign] += 1
+            self.n_agreed += known == sign
+            self.n_contradicted += known != sign
             return
         first, second = int(self.group[a]), int(self.group[b])
         if sign > 0:

@@ -159,6 +159,7 @@ class Session:
         self._n_told = 0  # ever, so that a number is never used twice
         self._desk = Desk(self.lease, self._reserve)
         self._all_fitted: tuple[Constraints, Any] | None = None
+        self._change: tuple[list[Told], ExpectedChange] | None = None
         self._state = self._state_of(())
 
     # ------------------------------------------------------------------ asking
@@ -189,7 +190,12 @@ class Session:
             return [self._hand_out(proposal, by) for proposal in proposals]
 
     def pose(
-        self, samples: Sequence[int], kind: Kind = "pair", *, by: str | None = None
+        self,
+        samples: Sequence[int],
+        kind: Kind = "pair",
+        *,
+        by: str | None = None,
+        why: str = "asked for",
     ) -> Question:
         """A question of one's own: about these rows, asked before or not.
 
@@ -199,6 +205,8 @@ class Session:
             Two rows, three, or up to ten for piles.
         kind : {"pair", "triple", "piles"}, default="pair"
         by : str, default=None
+        why : str, default="asked for"
+            For the one who answers.
 
         Returns
         -------
@@ -207,7 +215,7 @@ class Session:
         with self._lock:
             rows = self._checked_rows(samples, kind)
             numbers = tuple(self._rows.numbered(rows).tolist())
-            return self._hand_out(Proposal(numbers, "asked for", 0.0, kind), by)
+            return self._hand_out(Proposal(numbers, why, 0.0, kind), by)
 
     def _random_state(self) -> np.random.RandomState:
         # A function of what is known, so that a session that is loaded, or taken back, goes on as
@@ -497,9 +505,11 @@ class Session:
         """
         with self._lock:
             told = list(self._told.values())
-            stages = [told[: max(len(told) - back, 0)] for back in (2 * N_NEXT, N_NEXT)]
-            states = [self._state_of(stage) for stage in stages] + [self._state]
-            return expected_change(states)
+            if self._change is None or self._change[0] != told:
+                stages = [told[: max(len(told) - back, 0)] for back in (2 * N_NEXT, N_NEXT)]
+                states = [self._state_of(stage) for stage in stages] + [self._state]
+                self._change = told, expected_change(states)
+            return self._change[1]
 
     @property
     def n_rows(self) -> int:

@@ -12,8 +12,10 @@ from conclust.active._closure import LiveClosure, is_among, pair_keys
 from conclust.active._rows import Rows
 from conclust.constraints import Constraints
 
-# Before anything is known answers are taken to be wrong this often, as if seen in so many answers.
-PRIOR_RATE, PRIOR_STRENGTH = 0.05, 10.0
+# Answers are taken to be wrong this often before anything is known; and never less often.
+PRIOR_RATE, LEAST_RATE = 0.05, 0.001
+# What a model says of errors counts as much as so many answers that were checked by others.
+MODEL_STRENGTH = 30.0
 
 
 class FlipRate(NamedTuple):
@@ -125,21 +127,17 @@ class State:
     def flip_rate(self) -> FlipRate:
         """Estimated share of must-link and of cannot-link answers that are wrong.
 
-        From answers that said again, or contradicted, what followed from those before; and from
-        the rates of the fitted model, where it has some.
+        The rates of the fitted model, where it has some, both scaled to the share of errors that
+        answers tell which said again, or contradicted, what followed from those before.
         """
         model = None if self._fitted is None else self._fitted.model
-        rates = getattr(model, "flip_rate_", (np.nan, np.nan))
-        return FlipRate(
-            *(self._rate(sign, rate) for sign, rate in zip((1, -1), rates, strict=True))
-        )
-
-    def _rate(self, sign: int, expected: float) -> float:
-        # Of an answer and the one it contradicts one is wrong, and nobody knows which: half each.
-        clashes = sum(self.closure.contradicted.values())
-        seen = self.closure.agreed[sign] + clashes
-        expected = expected if np.isfinite(expected) else PRIOR_RATE
-        return float((clashes / 2 + PRIOR_STRENGTH * expected) / (seen + PRIOR_STRENGTH))
+        rates = np.array(getattr(model, "flip_rate_", (np.nan, np.nan)), dtype=float)
+        rates = np.maximum(np.where(np.isfinite(rates), rates, PRIOR_RATE), LEAST_RATE)
+        pairs = self.constraints.pairs()
+        n_must, n_cannot = np.bincount((pairs.sign < 0).astype(int), minlength=2) + 1
+        expected = float(rates @ (n_must, n_cannot) / (n_must + n_cannot))
+        wrong = error_rate(self.closure.n_agreed, self.closure.n_contradicted, expected)
+        return FlipRate(*np.minimum(rates * wrong / expected, 0.5).tolist())
 
     # ------------------------------------------------------------------ the clustering so far
 
@@ -195,3 +193,14 @@ def as_constraints(said: Iterable[tuple[Said, float]], n_samples: int) -> Constr
         f"{kind}_weight": [w for s, w in said for _ in getattr(s, kind)] for kind in Said._fields
     }
     return Constraints(**rows, **weights, n_samples=n_samples)
+
+
+def error_rate(n_agreed: int, n_contradicted: int, expected: float) -> float:
+    """Share of wrong answers, from how often two about the same agreed, and what was expected."""
+    n_checked = n_agreed + n_contradicted
+    if not n_checked:
+        return expected
+    # Two answers, each wrong with probability p, contradict each other with D = 2 p (1 - p).
+    contradicted = min(n_contradicted / n_checked, 0.5)
+    seen = (1 - np.sqrt(1 - 2 * contradicted)) / 2
+    return float((n_checked * seen + MODEL_STRENGTH * expected) / (n_checked + MODEL_STRENGTH))

@@ -77,6 +77,8 @@ def _session(
     if not links.parent.is_dir():
         raise BadInput(f"{links.parent}: no such folder.")
     job = read_job(data, links if links.exists() else None, options)
+    for note in job.notes:
+        click.echo(f"- {note}", err=True)
     if not isinstance(n_clusters, str):
         check_n_clusters(n_clusters, len(job.table))
     constraints = job.constraints
@@ -184,7 +186,7 @@ class _Dialogue:
             return
         told = self.session.undo().question
         self._write()
-        self.waiting.append(self.session.pose(told.samples, told.kind, by=self.by))
+        self.waiting.append(self.session.pose(told.samples, told.kind, by=self.by, why=told.why))
 
     def _write(self) -> None:
         self.session.constraints_.write(self.links)
