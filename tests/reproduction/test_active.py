@@ -8,11 +8,11 @@ from reproduction.active import (
     DATASETS,
     NOISE,
     PROTOCOL,
-    PUBLISHED,
-    PUBLISHED_AT,
     QUESTIONS,
-    against_published,
+    RIVALS,
+    RIVALS_AT,
     against_random,
+    against_rivals,
     by_number,
     cases,
     curves,
@@ -58,21 +58,21 @@ def test_long_has_a_row_for_each_score():
     assert set(long(table).n) == set(QUESTIONS)
 
 
-def test_aims_hold_when_auto_is_as_good_as_published():
+def test_aims_hold_when_auto_is_as_good_as_the_rivals():
     def value(dataset, strategy, noise, n):
-        at = [max(scores) for scores in zip(*PUBLISHED[dataset].values(), strict=True)]
-        best = float(np.interp(n, PUBLISHED_AT, at))
+        at = [max(scores) for scores in zip(*RIVALS[dataset].values(), strict=True)]
+        best = float(np.interp(n, RIVALS_AT, at))
         return best * (0.81 if noise else 1.0) - (strategy == "random") * 0.01
 
     table = made_up(["auto", "random"], value)
-    for check in (against_published, against_random, with_wrong_answers):
+    for check in (against_rivals, against_random, with_wrong_answers):
         assert check(table).holds == "holds"
-    assert "10 of 10" in against_published(table).numbers
+    assert "10 of 10" in against_rivals(table).numbers
 
 
 def test_aims_do_not_hold_below():
     table = made_up(["auto", "random"], lambda d, s, noise, n: 0.03 if s == "auto" else 0.1)
-    assert against_published(table).holds == "does not"
+    assert against_rivals(table).holds == "does not"
     assert against_random(table).holds == "does not"
     assert against_random(table).numbers.startswith("worst -0.070")
 
