@@ -13,7 +13,7 @@ def filled(
     """The proposals, and pairs at random up to n: nothing ends while something is open."""
     if len(proposals) >= n:
         return proposals[:n]
-    more = RandomPairs().propose(state, n, random_state)
-    distinct = {frozenset(proposal.samples): proposal for proposal in [*more, *proposals]}
     own = {frozenset(proposal.samples) for proposal in proposals}
-    return [*proposals, *(p for rows, p in distinct.items() if rows not in own)][:n]
+    drawn = RandomPairs().propose(state, n, random_state)
+    more = [proposal for proposal in drawn if frozenset(proposal.samples) not in own]
+    return [*proposals, *more][:n]
