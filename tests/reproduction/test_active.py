@@ -18,6 +18,7 @@ from reproduction.active import (
     curves,
     evaluate,
     long,
+    what_was_run,
     with_wrong_answers,
 )
 
@@ -31,6 +32,7 @@ def made_up(strategies, value):
         for strategy in strategies:
             for noise in NOISE:
                 row = {"seed": 0, "dataset": dataset, "strategy": strategy, "noise": noise}
+                row["seconds"] = 1.0
                 for n in QUESTIONS:
                     row[f"auto_ari_{n}"] = row[f"auto_nmi_{n}"] = value(dataset, strategy, noise, n)
                 rows.append(row)
@@ -85,6 +87,7 @@ def test_claims_tables_and_figures_of_a_part(strategies):
     assert {claim.check(table).holds for claim in CLAIMS[-3:]} == {"not tested"}
     assert list(curves(table, 0.0)) == sorted(strategies)
     assert len(by_number(0.0, "auto", table)) == len(strategies)
+    assert what_was_run(table).to_numpy().tolist() == [["1", str(len(strategies)), "1"]] * 2
     for draw in PROTOCOL.figures.values():
         draw(table)
     plt.close("all")
