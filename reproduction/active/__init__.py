@@ -342,9 +342,10 @@ meanwhile. "{CLUSTERERS["own"]}" is the clustering that COBRAS makes of its answ
 differ; `PCKMeans` cannot use them. Rivals are other programs, COBRAS and ACDM, with the clusterings
 they make themselves, run beforehand on the same sets (five seeds of their own).
 
-Answers that name each row once and no pair twice, as those of `explore`, `minmax` and `npu`, tell a
-clusterer that doubts nothing about how many are wrong. Where classes do not look like clusters, on
-parkinsons, both clusterers then follow the rows although the answers leave no choice.
+Answers that name each row once and contradict nothing, as those of `explore`, `minmax` and `npu`,
+do not tell how many are wrong. Where classes do not look like clusters, true answers are then taken
+for wrong ones: on parkinsons, after 150 true answers to `minmax`, `AutoCluster` estimates that a
+fifth of the cannot-links is.
 """
 
 PROTOCOL = Protocol(
