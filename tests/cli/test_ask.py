@@ -124,6 +124,6 @@ def test_bad_input(told, blobs):
     assert_bad_input(told("q\n", "-k", 99), "-k 99", "30 rows")
     assert_bad_input(told("q\n", "--budget", 0), "budget")
     formulas = blobs.folder / "f.csv"
-    formulas.write_text("key,x\n=1+1,2\nb,3\nc,4\n")
+    formulas.write_text("key,x\n=1+1,2.5\nb,7\nc,4\n")
     result = asked(formulas, "--constraints", blobs.folder / "l.csv", "--id-col", "key")
     assert_bad_input(result, "formula", "l.json")

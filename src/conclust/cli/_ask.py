@@ -5,7 +5,6 @@ from typing import Any
 
 import click
 
-from conclust.cli._compiling import say_when_compiling
 from conclust.cli._errors import BadInput, about
 from conclust.cli._options import (
     PATH,
@@ -59,7 +58,6 @@ def command(
     conclust ask table.csv --constraints links.csv --id-col key
     conclust ask table.csv --constraints links.csv --id-col key -k 6 --budget 50
     """
-    say_when_compiling()
     session = _session(data, links, n_clusters, options, seed)
     found = _Dialogue(session, links, by, as_json).run(budget)
     if as_json:
@@ -77,8 +75,6 @@ def _session(
     if not links.parent.is_dir():
         raise BadInput(f"{links.parent}: no such folder.")
     job = read_job(data, links if links.exists() else None, options)
-    for note in job.notes:
-        click.echo(f"- {note}", err=True)
     if not isinstance(n_clusters, str):
         check_n_clusters(n_clusters, len(job.table))
     constraints = job.constraints
@@ -87,13 +83,16 @@ def _session(
     _refuse_formulas(links, job.table.ids)
     constraints.write(links)  # says now, not after the first answer, that it cannot be written
     with about(data.name):
-        return Session(
+        session = Session(
             job.X,
             None if isinstance(n_clusters, str) else n_clusters,
             constraints=constraints,
             content=job.X if job.table.frame is None else job.table.frame,
             random_state=seed,
         )
+    for note in job.notes:
+        click.echo(f"- {note}", err=True)
+    return session
 
 
 def _named(ids: list[str]) -> Any:
