@@ -63,7 +63,7 @@ class State:
         n_clusters: int | None,
         given: Constraints,
         closure: LiveClosure,
-        fit: Callable[[Constraints], Fitted],
+        fit: Callable[["State"], Fitted],
     ):
         self.n_samples = len(rows)
         self.n_clusters = n_clusters
@@ -145,7 +145,7 @@ class State:
     def fitted(self) -> Fitted:
         """The clustering that follows all answers so far; made when it is looked at."""
         if self._fitted is None or self._fitted_to is not self.constraints:
-            self._fitted, self._fitted_to = self._fit(self.constraints), self.constraints
+            self._fitted, self._fitted_to = self._fit(self), self.constraints
         return self._fitted
 
     @property
