@@ -445,7 +445,9 @@ class Session:
     def _unfitted(self) -> Any:
         if self.estimator is None:
             n_clusters = "auto" if self.n_clusters is None else self.n_clusters
-            return AutoCluster(n_clusters, random_state=self._seed)
+            return AutoCluster(
+                n_clusters, flip_rate=self._state.error_rate, random_state=self._seed
+            )
         if self.n_clusters is None:
             return clone(self.estimator)
         return prepared(self.estimator, self.n_clusters, self._seed)

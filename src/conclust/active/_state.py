@@ -139,6 +139,15 @@ class State:
         wrong = error_rate(self.closure.n_agreed, self.closure.n_contradicted, expected)
         return FlipRate(*np.minimum(rates * wrong / expected, 0.5).tolist())
 
+    @property
+    def error_rate(self) -> float:
+        """Share of wrong answers, by answers alone: those that said again what was known.
+
+        Rows have no say: questions are asked where they mislead, so that true answers contradict
+        them more often than answers are wrong.
+        """
+        return error_rate(self.closure.n_agreed, self.closure.n_contradicted, PRIOR_RATE)
+
     # ------------------------------------------------------------------ the clustering so far
 
     @property

@@ -7,7 +7,7 @@ from sklearn.base import clone
 from conclust.active import STRATEGIES, Labels, Session, ask
 from tests.active.strategies.conftest import tell, tell_truly
 
-NAMES = sorted(set(STRATEGIES) - {"auto"})
+NAMES = sorted(STRATEGIES)
 PAIRWISE = [name for name in NAMES if name != "relative"]
 
 
