@@ -115,9 +115,11 @@ class LeastKnown(Strategy):
         ):
             return last
         rows = sampled_rows(state, self.max_rows, np.random.RandomState(0))
-        model = AutoCluster(n_clusters_of(state), flip_rate=state.error_rate, random_state=0).fit(
-            state.X[rows], constraints=among(rows, state.constraints.pairwise)
-        )
+        model = AutoCluster(n_clusters_of(state), flip_rate=state.error_rate, random_state=0)
+        with warnings.catch_warnings():
+            # Fewer different rows than clusters: good enough for choosing a question.
+            warnings.simplefilter("ignore", ConvergenceWarning)
+            model.fit(state.X[rows], constraints=among(rows, state.constraints.pairwise))
         n_neighbors = min(NEIGHBORS, len(rows) - 1)
         near = NearestNeighbors(n_neighbors=n_neighbors).fit(state.X[rows])
         distances, places = near.kneighbors()
