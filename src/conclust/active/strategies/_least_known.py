@@ -1,9 +1,11 @@
 """Ours: the row whose group is least known, where rows around it are unsure too."""
 
+import warnings
 from typing import NamedTuple
 
 import numpy as np
 from scipy.special import entr
+from sklearn.exceptions import ConvergenceWarning
 from sklearn.metrics import euclidean_distances
 from sklearn.neighbors import NearestNeighbors
 
