@@ -115,7 +115,7 @@ def test_reproduce_needs_a_checkout_and_a_known_paper(tmp_path, monkeypatch):
     monkeypatch.chdir(Path(__file__).parents[2])
     result = run("reproduce", "paper9")
     assert result.exit_code == 2
-    assert "There is no 'paper9'; choose from leaderboard, paper000" in result.stderr
+    assert "There is no 'paper9'; choose from active, leaderboard, paper000" in result.stderr
 
 
 def test_reproduce_makes_pages_from_the_tables(tmp_path, monkeypatch):

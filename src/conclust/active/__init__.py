@@ -16,20 +16,40 @@ from conclust.active.oracles import (
     Threaded,
     Voted,
 )
-from conclust.active.strategies import STRATEGIES, RandomPairs, Strategy
+from conclust.active.strategies import (
+    COBRAS,
+    NPU,
+    STRATEGIES,
+    Boundary,
+    Disagreement,
+    ExploreConsolidate,
+    LeastKnown,
+    MinMax,
+    RandomPairs,
+    RelativeSplit,
+    Strategy,
+)
 from conclust.active.terminal import Terminal
 
 __all__ = [
+    "COBRAS",
+    "NPU",
     "STRATEGIES",
     "Answer",
+    "Boundary",
     "Budgeted",
     "Cached",
+    "Disagreement",
     "Enough",
+    "ExploreConsolidate",
     "Labels",
+    "LeastKnown",
+    "MinMax",
     "Noisy",
     "Proposal",
     "Question",
     "RandomPairs",
+    "RelativeSplit",
     "Retried",
     "Session",
     "State",

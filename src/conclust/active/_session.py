@@ -32,6 +32,7 @@ from conclust.active._log import (
     told_from,
     write_log,
 )
+from conclust.active._own import OWN, OwnClustering, check_estimator
 from conclust.active._question import KINDS, Kind, Proposal, Question
 from conclust.active._rows import Rows
 from conclust.active._state import Fitted, FlipRate, State, as_constraints
@@ -56,9 +57,10 @@ class Session:
         The index of a data frame, where it has one of its own, names the rows.
     n_clusters : int, default=None
         None: not known.
-    estimator : clusterer, default=None
+    estimator : clusterer or "strategy", default=None
         What `labels_` comes from; takes ``fit(X, constraints=...)``.
-        :class:`~conclust.AutoCluster` by default.
+        :class:`~conclust.AutoCluster` by default. "strategy": the clustering that the strategy
+        makes itself; `COBRAS` does.
     strategy : str or Strategy, default="auto"
         Which question next: a name of `STRATEGIES`, or an object with its parameters.
     constraints : Constraints, default=None
@@ -135,6 +137,7 @@ class Session:
         self.lease = _checked_number("lease", lease, np.inf)
         self.recheck = _checked_number("recheck", recheck, 1.0)
         self._strategy = _strategy_of(strategy)
+        check_estimator(estimator, self._strategy)
         self._X = check_array(X, accept_sparse="csr", dtype=np.float64, ensure_min_samples=2)
         n_rows = self.n_rows
         check_content(self.content, n_rows)
@@ -426,10 +429,14 @@ class Session:
             _note(state, told)
         return state
 
-    def _fit(self, constraints: Constraints) -> Fitted:
+    def _fit(self, state: State) -> Fitted:
         """Cluster the rows that can be asked about."""
         X = self._X if self._rows.are_all else self._rows.X
-        model = fit_told(self._unfitted(), X, constraints)
+        if self.estimator == OWN:
+            labels = self._strategy.labels(state)
+            model: Any = OwnClustering(self._X[self._rows.positions], labels)
+        else:
+            model = fit_told(self._unfitted(), X, state.constraints)
         probabilities = getattr(model, "probabilities_", None)
         if probabilities is None and hasattr(model, "predict_proba"):
             probabilities = model.predict_proba(X)
@@ -438,7 +445,9 @@ class Session:
     def _unfitted(self) -> Any:
         if self.estimator is None:
             n_clusters = "auto" if self.n_clusters is None else self.n_clusters
-            return AutoCluster(n_clusters, random_state=self._seed)
+            return AutoCluster(
+                n_clusters, flip_rate=self._state.error_rate, random_state=self._seed
+            )
         if self.n_clusters is None:
             return clone(self.estimator)
         return prepared(self.estimator, self.n_clusters, self._seed)
@@ -449,6 +458,9 @@ class Session:
         with self._lock:
             if self._rows.are_all:
                 return self._state.model
+            if self.estimator == OWN:
+                own = self._state.model
+                return OwnClustering(self._X, own.predict(self._X))
             known = self._known()
             if self._all_fitted is None or self._all_fitted[0] != known:
                 self._all_fitted = known, fit_told(self._unfitted(), self._X, known)

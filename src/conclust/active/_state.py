@@ -63,7 +63,7 @@ class State:
         n_clusters: int | None,
         given: Constraints,
         closure: LiveClosure,
-        fit: Callable[[Constraints], Fitted],
+        fit: Callable[["State"], Fitted],
     ):
         self.n_samples = len(rows)
         self.n_clusters = n_clusters
@@ -139,13 +139,22 @@ class State:
         wrong = error_rate(self.closure.n_agreed, self.closure.n_contradicted, expected)
         return FlipRate(*np.minimum(rates * wrong / expected, 0.5).tolist())
 
+    @property
+    def error_rate(self) -> float:
+        """Share of wrong answers, by answers alone: those that said again what was known.
+
+        Rows have no say: questions are asked where they mislead, so that true answers contradict
+        them more often than answers are wrong.
+        """
+        return error_rate(self.closure.n_agreed, self.closure.n_contradicted, PRIOR_RATE)
+
     # ------------------------------------------------------------------ the clustering so far
 
     @property
     def fitted(self) -> Fitted:
         """The clustering that follows all answers so far; made when it is looked at."""
         if self._fitted is None or self._fitted_to is not self.constraints:
-            self._fitted, self._fitted_to = self._fit(self.constraints), self.constraints
+            self._fitted, self._fitted_to = self._fit(self), self.constraints
         return self._fitted
 
     @property

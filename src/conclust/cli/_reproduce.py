@@ -25,7 +25,7 @@ def command(
     fresh: bool,
     output: Path | None,
 ) -> None:
-    r"""Redo the papers' figures and tables; PAPERS: paper000 … paper004, leaderboard.
+    r"""Redo the papers' figures and tables; PAPERS: paper000 … paper004, leaderboard, active.
 
     A run that is stopped goes on where it was. Data sets are read from the folder named by
     CONCLUST_DATA.

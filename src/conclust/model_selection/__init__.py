@@ -14,6 +14,7 @@ from conclust.model_selection._choose import (
 )
 from conclust.model_selection._search import ConstraintSearchCV, constraint_satisfaction_scorer
 from conclust.model_selection._split import ConstraintKFold
+from conclust.model_selection._stack import believe
 
 __all__ = [
     "AutoCluster",
@@ -23,6 +24,7 @@ __all__ = [
     "HeldOut",
     "KCurve",
     "KPoint",
+    "believe",
     "choose_method",
     "choose_n_clusters",
     "constraint_satisfaction_scorer",

@@ -11,7 +11,8 @@ class Strategy(BaseEstimator):
     """Which question next; holds parameters only.
 
     What it learns on the way goes into ``state.memory``, from where it may vanish: it must be able
-    to find it again from the rest of the state.
+    to find it again from the rest of the state. One that makes a clustering of its own has a method
+    ``labels(state)``, which gives the labels of all rows.
     """
 
     def propose(self, state: State, n: int, random_state: np.random.RandomState) -> list[Proposal]:

@@ -1,0 +1,209 @@
+"""Ours: the row whose group is least known, where rows around it are unsure too."""
+
+import warnings
+from typing import NamedTuple
+
+import numpy as np
+from scipy.special import entr
+from sklearn.exceptions import ConvergenceWarning
+from sklearn.metrics import euclidean_distances
+from sklearn.neighbors import NearestNeighbors
+
+from conclust._arrays import FloatArray, IntArray
+from conclust._placement.belief import Rates
+from conclust.active._question import Proposal
+from conclust.active._state import State
+from conclust.active.strategies._filling import filled
+from conclust.active.strategies._neighborhoods import (
+    Neighborhood,
+    find_neighborhoods,
+    rows_outside,
+    settle,
+)
+from conclust.active.strategies._npu import expected_questions
+from conclust.active.strategies._sample import among, sampled_rows
+from conclust.active.strategies._strategy import Strategy
+from conclust.model_selection import AutoCluster, believe
+
+# Rows that questions are about, where there are more.
+MAX_ROWS = 1_000
+# The models are fitted again when there are this many times as many answers, and so many more.
+GROWTH, FEW = 1.4, 3
+# No cluster is impossible for a row: models are surer than they should be.
+FLOOR = 0.02
+# Neighbours that share a row's uncertainty; rows of a group by which its distance is taken.
+NEIGHBORS, NEAREST = 10, 3
+# The least probability that a row belongs to none of the groups known, while there may be others.
+NEW = 0.05
+
+
+class Outlook(NamedTuple):
+    """What the models say of some rows, before the latest answers."""
+
+    n_told: int
+    rows: IntArray  # sorted
+    prior: FloatArray  # (n_rows, n_clusters)
+    near: IntArray  # (n_rows, n_neighbors) places among `rows`
+    density: FloatArray  # (n_rows,) the larger, the nearer the neighbours
+
+
+class LeastKnown(Strategy):
+    """The row whose group is least known for the questions it takes; where many rows are unsure.
+
+    :class:`~conclust.AutoCluster` says how probable each cluster is for each row; fitted again as
+    answers come in, and between by belief propagation. A row belongs to a group known by answers
+    with a probability that follows from both their clusters and their distance. Rows are worth
+    their entropy, times that of the rows around them, divided by the number of questions to be
+    expected; and are asked about until they are settled, the most probable group first. While there
+    may be groups that nobody has seen, typical rows of clusters without answers come first.
+
+    Parameters
+    ----------
+    max_rows : int, default=1000
+        Of more rows so many are drawn, and asked about.
+
+    Notes
+    -----
+    The entropy per question and the order of questions are those of Xiong, Azimi and Fern (2014).
+
+    Examples
+    --------
+    >>> from sklearn.datasets import load_iris
+    >>> from conclust.active import Labels, ask
+    >>> X, y = load_iris(return_X_y=True)
+    >>> session = ask(X, Labels(y), 25, n_clusters=3, strategy="auto", random_state=0)
+    >>> len(session.history_)
+    25
+    """
+
+    def __init__(self, *, max_rows: int = MAX_ROWS):
+        self.max_rows = max_rows
+
+    def propose(self, state: State, n: int, random_state: np.random.RandomState) -> list[Proposal]:
+        """See :meth:`Strategy.propose`."""
+        if state.n_samples < 2:
+            return []
+        outlook = self._outlook(state)
+        probability = believed(state, outlook)
+        if not state.closure.groups and not state.held:
+            return filled(_first(state, outlook, probability), state, n, random_state)
+        known = find_neighborhoods(state, random_state)
+        belongs = membership(state, outlook, probability, known)
+        worth = worth_of(belongs, outlook.near)
+        worth[~np.isin(outlook.rows, rows_outside(state, known))] = -np.inf
+        order = np.argsort(-worth, kind="stable")
+        if belongs.shape[1] > len(known):
+            order = np.concatenate([_unseen(outlook, probability, known), order])
+        order = order[np.isfinite(worth[order])]
+        place = {int(row): i for i, row in enumerate(outlook.rows)}
+        found = settle(
+            state,
+            n,
+            known,
+            ((int(outlook.rows[i]), float(worth[i])) for i in order),
+            lambda row: belongs[place[row], : len(known)],
+            "where it belongs is least known, and of rows like it as well",
+        )
+        return filled(found, state, n, random_state)
+
+    def _outlook(self, state: State) -> Outlook:
+        """The latest one, or a new one where there are many more answers."""
+        last = state.memory.get("outlook")
+        named = state.constraints.samples
+        if (
+            last is not None
+            and state.n_told < GROWTH * last.n_told + FEW
+            and np.isin(named, last.rows).all()
+        ):
+            return last
+        rows = sampled_rows(state, self.max_rows, np.random.RandomState(0))
+        model = AutoCluster(n_clusters_of(state), flip_rate=state.error_rate, random_state=0)
+        with warnings.catch_warnings():
+            # Fewer different rows than clusters: good enough for choosing a question.
+            warnings.simplefilter("ignore", ConvergenceWarning)
+            model.fit(state.X[rows], constraints=among(rows, state.constraints.pairwise))
+        n_neighbors = min(NEIGHBORS, len(rows) - 1)
+        near = NearestNeighbors(n_neighbors=n_neighbors).fit(state.X[rows])
+        distances, places = near.kneighbors()
+        away = distances.mean(axis=1)
+        density = 1 / (away + (np.median(away) or 1.0))
+        found = Outlook(state.n_told, rows, model.prior_, places, density)
+        state.memory["outlook"] = found
+        return found
+
+
+def n_clusters_of(state: State) -> int | str:
+    """The number of clusters, or "auto"."""
+    return "auto" if state.n_clusters is None else min(state.n_clusters, state.n_samples)
+
+
+def believed(state: State, outlook: Outlook) -> FloatArray:
+    """Probability of each cluster for the rows of an outlook, given all answers so far."""
+    prior = np.maximum(outlook.prior, FLOOR)
+    prior /= prior.sum(axis=1, keepdims=True)
+    told = among(outlook.rows, state.constraints.pairwise)
+    if not len(told):
+        return prior
+    return believe(prior, told, Rates(state.error_rate, state.error_rate)).probability
+
+
+def _first(state: State, outlook: Outlook, probability: FloatArray) -> list[Proposal]:
+    """Typical rows of the largest cluster and of another."""
+    typical = outlook.rows[(probability * outlook.density[:, None]).argmax(axis=0)]
+    typical = typical[np.argsort(-probability.sum(axis=0), kind="stable")]
+    why = "typical rows of two clusters"
+    return [
+        Proposal((int(row), int(typical[0])), why, 1.0)
+        for row in dict.fromkeys(typical[1:].tolist())
+        if row != typical[0] and state.is_open(row, typical[0])
+    ][:1]
+
+
+def membership(
+    state: State, outlook: Outlook, probability: FloatArray, known: list[Neighborhood]
+) -> FloatArray:
+    """(n_rows, n_neighborhoods) how probable each is; one more column for "none of them".
+
+    The last is left out where all clusters are known.
+    """
+    X = state.X[outlook.rows]
+    mean = np.array([_mean(outlook, probability, each) for each in known])
+    alike = probability @ mean.T + FLOOR
+    away = np.array([_distance(X, state.X[each.core]) for each in known]).T
+    nearest = away.min(axis=1, keepdims=True)
+    alike *= (np.where(nearest > 0, nearest, 1e-12) / np.maximum(away, 1e-12)) ** 2
+    alike /= alike.sum(axis=1, keepdims=True)
+    if state.n_clusters is not None and len(known) >= state.n_clusters:
+        return alike
+    new = np.minimum(probability @ (1 - mean.max(axis=0)) + NEW, 1 - NEW)[:, None]
+    return np.hstack([alike * (1 - new), new])
+
+
+def _mean(outlook: Outlook, probability: FloatArray, each: Neighborhood) -> FloatArray:
+    places = np.searchsorted(outlook.rows, each.rows[np.isin(each.rows, outlook.rows)])
+    mean: FloatArray = probability[places].mean(axis=0)
+    return mean
+
+
+def _distance(X: FloatArray, group: FloatArray) -> FloatArray:
+    """Mean distance to the nearest few rows of a group."""
+    away = euclidean_distances(X, group)
+    n_nearest = min(NEAREST, away.shape[1])
+    found: FloatArray = np.partition(away, n_nearest - 1, axis=1)[:, :n_nearest].mean(axis=1)
+    return found
+
+
+def worth_of(belongs: FloatArray, near: IntArray) -> FloatArray:
+    """Entropy, times its mean among a row and its neighbours, by the questions to be expected."""
+    unsure = entr(belongs).sum(axis=1)
+    around = (unsure + unsure[near].sum(axis=1)) / (near.shape[1] + 1)
+    worth: FloatArray = unsure * around / expected_questions(belongs)
+    return worth
+
+
+def _unseen(outlook: Outlook, probability: FloatArray, known: list[Neighborhood]) -> IntArray:
+    """Typical rows of the clusters that no group stands for, the largest first."""
+    seen = {int(_mean(outlook, probability, each).argmax()) for each in known}
+    clusters = np.argsort(-probability.sum(axis=0), kind="stable")
+    typical = (probability * outlook.density[:, None]).argmax(axis=0)
+    return np.array([typical[c] for c in clusters if int(c) not in seen], dtype=np.int64)

@@ -1,0 +1,100 @@
+"""The strategy "auto": the row whose group is least known."""
+
+import numpy as np
+import pytest
+from sklearn.datasets import load_iris
+from sklearn.metrics import adjusted_rand_score as ari
+
+from conclust.active import STRATEGIES, Labels, LeastKnown, ask
+from conclust.active.strategies._least_known import believed, membership, worth_of
+from conclust.active.strategies._neighborhoods import find_neighborhoods
+from tests.active.strategies.conftest import tell
+
+RNG = np.random.RandomState(0)
+
+
+def outlook_of(state):
+    LeastKnown().propose(state, 1, RNG)
+    return state.memory["outlook"]
+
+
+def test_auto_is_this_one():
+    assert STRATEGIES["auto"] is LeastKnown
+
+
+def test_begins_with_typical_rows_of_two_clusters(blobs, make_state):
+    X, y = blobs
+    (proposal,) = LeastKnown().propose(make_state(X, 3), 1, RNG)
+    assert y[proposal.samples[0]] != y[proposal.samples[1]]
+    assert "typical" in proposal.why
+
+
+def test_every_cluster_is_seen_early(blobs):
+    X, y = blobs
+    session = ask(X, Labels(y), 4, n_clusters=3, random_state=0)
+    rows = np.unique(np.concatenate(session.history_["samples"].tolist()))
+    assert set(y[rows]) == {0, 1, 2}
+
+
+def test_a_row_is_settled_before_the_next(blobs, make_state):
+    X, _ = blobs
+    state = make_state(X, 3, cannot=[(0, 10), (0, 20), (10, 20)])
+    (first,) = LeastKnown().propose(state, 1, RNG)
+    row = next(r for r in first.samples if r not in (0, 10, 20))
+    tell(state, *first.samples, -1)
+    (second,) = LeastKnown().propose(state, 1, RNG)
+    assert row in second.samples
+
+
+def test_the_likeliest_group_is_asked_about_first(blobs, make_state):
+    X, y = blobs
+    state = make_state(X, 3, cannot=[(0, 10), (0, 20), (10, 20)])
+    for proposal in LeastKnown().propose(state, 5, RNG):
+        assert y[proposal.samples[0]] == y[proposal.samples[1]]
+
+
+def test_membership_adds_up(blobs, make_state):
+    X, y = blobs
+    for n_clusters, n_columns in ((3, 3), (4, 4), (None, 4)):
+        state = make_state(X, n_clusters, cannot=[(0, 10), (0, 20), (10, 20)])
+        outlook = outlook_of(state)
+        known = find_neighborhoods(state, RNG)
+        assert len(known) == 3
+        found = membership(state, outlook, believed(state, outlook), known)
+        assert found.shape == (len(X), n_columns)
+        np.testing.assert_allclose(found.sum(axis=1), 1)
+        own = np.array([y[each.core[0]] for each in known])
+        assert (own[found[:, :3].argmax(axis=1)] == y).all()
+
+
+def test_worth_by_hand():
+    belongs = np.array([[0.5, 0.5], [1.0, 0.0]])
+    near = np.array([[1], [0]])
+    found = worth_of(belongs, near)
+    assert found[0] == pytest.approx(np.log(2) * (np.log(2) / 2) / 1.5)
+    assert found[1] == 0
+
+
+def test_many_rows_are_drawn_from(make_state):
+    X = np.random.RandomState(0).normal(size=(300, 2)) + 6 * (np.arange(300) % 2)[:, None]
+    state = make_state(X, 2, must=[(7, 9)], cannot=[(7, 8)])
+    found = LeastKnown(max_rows=50).propose(state, 3, RNG)
+    rows = state.memory["outlook"].rows
+    assert len(rows) == 50
+    assert {7, 8, 9} <= set(rows)
+    assert len(found) == 3
+
+
+def test_better_than_pairs_at_random():
+    X, y = load_iris(return_X_y=True)
+    ours, random = (
+        np.mean(
+            [
+                ari(y, ask(X, Labels(y), 30, n_clusters=3, strategy=s, random_state=seed).labels_)
+                for seed in range(2)
+            ]
+        )
+        for s in ("auto", "random")
+    )
+    assert ours > random - 0.02
+    assert ours > 0.9
