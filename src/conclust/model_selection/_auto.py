@@ -572,23 +572,29 @@ def _on_all(judged: list[Judged], X: FloatArray, pairs: Constraints) -> list[Jud
     """The members that count, told all rows and `pairs`, from where they were."""
     heavy = [one for one in judged if one.weight >= LEAST_PART]
     total = sum(one.weight for one in heavy)
+    there: dict[int, FloatArray] = {}  # rows in each space, which members share
     return [
-        one._replace(member=_member_on_all(one.member, X, pairs), weight=one.weight / total)
+        one._replace(member=_member_on_all(one.member, X, pairs, there), weight=one.weight / total)
         for one in heavy
     ]
 
 
-def _member_on_all(member: Member, X: FloatArray, pairs: Constraints) -> Member:
+def _member_on_all(
+    member: Member, X: FloatArray, pairs: Constraints, there: dict[int, FloatArray]
+) -> Member:
     """A mixture goes on from where it was; votes stand, and the statements speak."""
-    voice, log_prior = member.voice, member.voice.log_prior(X)
-    if isinstance(member.found, Voted):
-        return member._replace(found=heard(member.found, log_prior, pairs.pairs()))
-    assert isinstance(voice, Mixed)
-    rows = Scatter(voice.space.transform(X))
+    voice = member.voice
+    if isinstance(voice, Votes):
+        assert isinstance(member.found, Voted)
+        return member._replace(found=heard(member.found, voice.log_prior(X), pairs.pairs()))
+    space = id(voice.space)
+    if space not in there:
+        there[space] = voice.space.transform(X)
+    rows = Scatter(there[space])
     found = doubting_mixture(
         rows,
         pairs.pairs(),
-        normalize(log_prior)[1],
+        normalize(voice.log_prior_there(there[space]))[1],
         covariance_type=voice.covariance_type,
         max_iter=MAX_ITER_ALL,
     )

@@ -152,7 +152,11 @@ class Mixed:
 
     def log_prior(self, X: FloatArray) -> FloatArray:
         """Log densities of the clusters, with their weights."""
-        return log_joint(self.space.transform(X) - self.mean, self.mixture, self.covariance_type)
+        return self.log_prior_there(self.space.transform(X))
+
+    def log_prior_there(self, rows: FloatArray) -> FloatArray:
+        """The same for rows that stand in the space."""
+        return log_joint(rows - self.mean, self.mixture, self.covariance_type)
 
 
 def problem_of(X: FloatArray, n_clusters: int, seed: int, rates: Rates | None = None) -> Problem:

@@ -19,7 +19,7 @@ from conclust.cluster import FIRST_RATE, estimated_rates
 # Rows from which all others are seen.
 MAX_LANDMARKS = 300
 # Penalties tried; the one under which rows are known best from the others is taken.
-PENALTIES = 10.0 ** np.arange(-2, 3)
+PENALTIES: FloatArray = np.array([0.01, 0.1, 1.0, 10.0, 100.0])
 N_ROUNDS = 5
 # Votes below this count as this.
 LEAST_VOTE = 0.01
@@ -83,13 +83,17 @@ class View:
         self.squares = self.basis**2
         self._to_basis = whiten @ (turn[kept].T / lengths[kept])
 
-    def say(self, believed: FloatArray, penalty: float) -> tuple[FloatArray, FloatArray]:
-        """What all others say of each row; and what all say, by direction, for new rows."""
-        share = self.strength / (self.strength + penalty)
-        by_direction = share[:, None] * (self.basis.T @ believed)
-        own = self.squares @ share
-        others = self.basis @ by_direction - own[:, None] * believed
-        return others / np.maximum(1 - own, TINY)[:, None], by_direction
+    def say(self, believed: FloatArray, penalties: FloatArray) -> tuple[FloatArray, FloatArray]:
+        """What all others say of each row, and, for new rows, what all say by direction.
+
+        For each penalty: (n_penalties, n_samples, n_clusters) and (n_penalties, n_directions,
+        n_clusters).
+        """
+        share = self.strength / (self.strength + penalties[:, None])
+        by_direction = share[:, :, None] * (self.basis.T @ believed)
+        own = (self.squares @ share.T).T[:, :, None]
+        others = self.basis @ by_direction - own * believed
+        return others / np.maximum(1 - own, TINY), by_direction
 
     def by_landmark(self, by_direction: FloatArray) -> FloatArray:
         """The same for `closeness`."""
@@ -132,14 +136,14 @@ def elect(views: list[View], believed: FloatArray) -> Election:
     centered = believed - mean
     best, least = None, np.inf
     for view in views:
-        for penalty in PENALTIES:
-            others, by_direction = view.say(centered, penalty)
-            error = float(((others - centered) ** 2).sum())
-            if best is None or error < least:
-                best, least = (view, others, by_direction), error
+        others, by_direction = view.say(centered, PENALTIES)
+        error = ((others - centered) ** 2).sum(axis=(1, 2))
+        at = int(error.argmin())
+        if best is None or error[at] < least:
+            best, least = (view, others[at], by_direction[at]), float(error[at])
     assert best is not None
-    view, others, by_direction = best
-    return Election(view, mean, by_direction, log_share(others + mean))
+    view, votes, by_direction = best
+    return Election(view, mean, by_direction, log_share(votes + mean))
 
 
 def log_share(votes: FloatArray) -> FloatArray:
