@@ -55,7 +55,7 @@ if TYPE_CHECKING:
 
 # Above so many rows, or statements, members are chosen on those and fitted to all afterwards.
 MAX_ROWS_CHOOSING, MAX_STATEMENTS_CHOOSING = 20_000, 1_000
-SAMPLE_ROWS = 3_000
+SAMPLE_ROWS, SAMPLE_STATEMENTS = 2_000, 600
 # Iterations on all rows of a member that was found on a sample.
 MAX_ITER_ALL = 2
 # Statements that such a member is told at most: enough for its shape; the last word is of all.
@@ -168,8 +168,8 @@ class AutoCluster(ClusterMixin, BaseEstimator):
     the rate likeliest for it, shared among the starts of its model; a = 3 √m for m pairs: few
     statements hardly choose, many do. Clusters of any shape begin with a third of a mixture's part.
 
-    Above 20 000 rows, or 1 000 pairs, all this is done on a sample of the pairs, the rows they name
-    and some thousand others; the mixtures found are then fitted to all rows and statements. More
+    Above 20 000 rows, or 1 000 pairs, all this is done on a sample of 600 pairs, the rows they name
+    and others, 2 000 in all; the mixtures found are then fitted to all rows and statements. More
     than 50 features are brought down to their 50 leading components.
 
     Examples
@@ -556,7 +556,7 @@ def _for_choosing(X: FloatArray, pairs: Constraints, seed: int) -> tuple[FloatAr
     """Rows and pairs that candidates are compared on: all, or a sample where there are many."""
     if len(X) <= MAX_ROWS_CHOOSING and len(pairs) <= MAX_STATEMENTS_CHOOSING:
         return X, pairs
-    few = _drawn(pairs, MAX_STATEMENTS_CHOOSING, seed)
+    few = _drawn(pairs, SAMPLE_STATEMENTS, seed)
     return fewer_rows(X, few, seed, max_rows=SAMPLE_ROWS)
 
 

@@ -13,7 +13,7 @@ from conclust.cluster import leading_vectors
 # mean degree that joins all rows, so that a few stray ones do not take a dimension for themselves.
 NEIGHBORS, UNIT_NEIGHBOR, REGULARIZATION = 10, 7, 0.01
 # Rows that span a map; others are placed among them.
-MAX_ROWS_MAP = 2_000
+MAX_ROWS_MAP = 1_000
 # Dimensions of a map: two per cluster, at least and at most so many.
 LEAST_DIMENSIONS, MOST_DIMENSIONS = 10, 60
 # New rows stand between so many rows of the map.
