@@ -13,8 +13,11 @@ from tests.active.strategies.conftest import tell
 RNG = np.random.RandomState(0)
 
 
+LEAST_KNOWN = LeastKnown(n_random=0)
+
+
 def outlook_of(state):
-    LeastKnown().propose(state, 1, RNG)
+    LEAST_KNOWN.propose(state, 1, RNG)
     return state.memory["outlook"]
 
 
@@ -22,34 +25,39 @@ def test_auto_is_this_one():
     assert STRATEGIES["auto"] is LeastKnown
 
 
-def test_begins_with_typical_rows_of_two_clusters(blobs, make_state):
-    X, y = blobs
-    (proposal,) = LeastKnown().propose(make_state(X, 3), 1, RNG)
-    assert y[proposal.samples[0]] != y[proposal.samples[1]]
-    assert "typical" in proposal.why
+def test_begins_at_random_and_chooses_more_and_more(blobs, make_state):
+    X, _ = blobs
+    state = make_state(X, 3, cannot=[(0, 10), (0, 20), (10, 20)])
+    shares = []
+    for state.n_told in (0, 30, 300):
+        whys = [LeastKnown().propose(state, 1, np.random.RandomState(i))[0].why for i in range(60)]
+        shares.append(np.mean(["random" in why for why in whys]))
+    assert shares[0] == 1.0
+    assert 0.25 < shares[1] < 0.75
+    assert shares[2] < 0.25
 
 
-def test_every_cluster_is_seen_early(blobs):
+def test_clusters_without_answers_come_first(blobs, make_state):
     X, y = blobs
-    session = ask(X, Labels(y), 4, n_clusters=3, random_state=0)
-    rows = np.unique(np.concatenate(session.history_["samples"].tolist()))
-    assert set(y[rows]) == {0, 1, 2}
+    state = make_state(X, 3, must=[(0, 1)], cannot=[(0, 10)])
+    (proposal,) = LEAST_KNOWN.propose(state, 1, RNG)
+    assert 2 in y[list(proposal.samples)]
 
 
 def test_a_row_is_settled_before_the_next(blobs, make_state):
     X, _ = blobs
     state = make_state(X, 3, cannot=[(0, 10), (0, 20), (10, 20)])
-    (first,) = LeastKnown().propose(state, 1, RNG)
+    (first,) = LEAST_KNOWN.propose(state, 1, RNG)
     row = next(r for r in first.samples if r not in (0, 10, 20))
     tell(state, *first.samples, -1)
-    (second,) = LeastKnown().propose(state, 1, RNG)
+    (second,) = LEAST_KNOWN.propose(state, 1, RNG)
     assert row in second.samples
 
 
 def test_the_likeliest_group_is_asked_about_first(blobs, make_state):
     X, y = blobs
     state = make_state(X, 3, cannot=[(0, 10), (0, 20), (10, 20)])
-    for proposal in LeastKnown().propose(state, 5, RNG):
+    for proposal in LEAST_KNOWN.propose(state, 5, RNG):
         assert y[proposal.samples[0]] == y[proposal.samples[1]]
 
 
@@ -78,7 +86,7 @@ def test_worth_by_hand():
 def test_many_rows_are_drawn_from(make_state):
     X = np.random.RandomState(0).normal(size=(300, 2)) + 6 * (np.arange(300) % 2)[:, None]
     state = make_state(X, 2, must=[(7, 9)], cannot=[(7, 8)])
-    found = LeastKnown(max_rows=50).propose(state, 3, RNG)
+    found = LeastKnown(n_random=0, max_rows=50).propose(state, 3, RNG)
     rows = state.memory["outlook"].rows
     assert len(rows) == 50
     assert {7, 8, 9} <= set(rows)

@@ -59,11 +59,16 @@ class LeastKnown(Strategy):
 
     Parameters
     ----------
+    n_random : float, default=30
+        After m answers a question is a pair at random with probability n_random / (n_random + m).
     max_rows : int, default=1000
         Of more rows so many are drawn, and asked about.
 
     Notes
     -----
+    Models are chosen by answers, and answers where all models are unsure do not choose well: hence
+    pairs at random, most of all in the beginning.
+
     The entropy per question and the order of questions are those of Xiong, Azimi and Fern (2014).
 
     Examples
@@ -76,17 +81,20 @@ class LeastKnown(Strategy):
     25
     """
 
-    def __init__(self, *, max_rows: int = MAX_ROWS):
+    def __init__(self, *, n_random: float = 30.0, max_rows: int = MAX_ROWS):
+        self.n_random = n_random
         self.max_rows = max_rows
 
     def propose(self, state: State, n: int, random_state: np.random.RandomState) -> list[Proposal]:
         """See :meth:`Strategy.propose`."""
         if state.n_samples < 2:
             return []
+        share = self.n_random / max(self.n_random + state.n_told, 1)
+        n_chosen = n - random_state.binomial(n, share) if state.closure.groups else 0
+        if not n_chosen:
+            return filled([], state, n, random_state)
         outlook = self._outlook(state)
         probability = believed(state, outlook)
-        if not state.closure.groups and not state.held:
-            return filled(_first(state, outlook, probability), state, n, random_state)
         known = find_neighborhoods(state, random_state)
         belongs = membership(state, outlook, probability, known)
         worth = worth_of(belongs, outlook.near)
@@ -98,7 +106,7 @@ class LeastKnown(Strategy):
         place = {int(row): i for i, row in enumerate(outlook.rows)}
         found = settle(
             state,
-            n,
+            n_chosen,
             known,
             ((int(outlook.rows[i]), float(worth[i])) for i in order),
             lambda row: belongs[place[row], : len(known)],
@@ -145,18 +153,6 @@ def believed(state: State, outlook: Outlook) -> FloatArray:
     if not len(told):
         return prior
     return believe(prior, told, Rates(state.error_rate, state.error_rate)).probability
-
-
-def _first(state: State, outlook: Outlook, probability: FloatArray) -> list[Proposal]:
-    """Typical rows of the largest cluster and of another."""
-    typical = outlook.rows[(probability * outlook.density[:, None]).argmax(axis=0)]
-    typical = typical[np.argsort(-probability.sum(axis=0), kind="stable")]
-    why = "typical rows of two clusters"
-    return [
-        Proposal((int(row), int(typical[0])), why, 1.0)
-        for row in dict.fromkeys(typical[1:].tolist())
-        if row != typical[0] and state.is_open(row, typical[0])
-    ][:1]
 
 
 def membership(
