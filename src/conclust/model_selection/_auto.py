@@ -60,9 +60,11 @@ SAMPLE_ROWS, SAMPLE_STATEMENTS = 2_000, 600
 MAX_ITER_ALL = 2
 # Statements that such a member is told at most: enough for its shape; the last word is of all.
 MAX_STATEMENTS_ALL = 50_000
+# Of the members so many, those with the largest parts, are fitted to all rows.
+MOST_ON_ALL = 4
 # More features are brought down to so many.
 MAX_FEATURES = 50
-# Members with less than this part in the average are left out of it.
+# Members with less than this part in the average are not counted as one of it.
 LEAST_PART = 0.05
 # A tree of more rows takes too long to be tried unasked.
 MAX_ROWS_TREE = 5_000
@@ -570,7 +572,7 @@ def _drawn(pairs: Constraints, most: int, seed: int) -> Constraints:
 
 def _on_all(judged: list[Judged], X: FloatArray, pairs: Constraints) -> list[Judged]:
     """The members that count, told all rows and `pairs`, from where they were."""
-    heavy = [one for one in judged if one.weight >= LEAST_PART]
+    heavy = sorted(judged, key=lambda one: -one.weight)[:MOST_ON_ALL]
     total = sum(one.weight for one in heavy)
     there: dict[int, FloatArray] = {}  # rows in each space, which members share
     return [
