@@ -34,6 +34,9 @@ def reproduce(
     for paper in papers:
         protocol = importlib.import_module(f"reproduction.{paper}").PROTOCOL
         folder = out / paper if out else HERE / paper
+        if page_only and not (folder / "results.csv").exists():
+            print(f"{paper}: no table yet; `python -m reproduction {paper}` computes it.")
+            continue
         if page_only:
             table = pd.read_csv(folder / "results.csv")
         else:

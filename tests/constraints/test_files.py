@@ -311,9 +311,9 @@ def spreadsheet(path, rows):
         ("a,b,type\nann,bob,ml\n", "l.tsv"),
         ("a,b,type\nann,bob,ml\n".encode("utf-16"), "l.csv"),
         ("a\tb\ttype\nann\tbob\tml\n".encode("utf-16-le"), "l.txt"),
-        (gzip.compress(b"a,b,type\nann,bob,ml\n"), "l.csv.gz"),
+        (gzip.compress(b"a,b,type\nann,bob,ml\n", mtime=0), "l.csv.gz"),
         ("a,b,type,note\nann,bob,ml,größer\n".encode("cp1252"), "l.csv"),
-        (gzip.compress(b'{"version": 1, "must_link": [["ann", "bob"]]}'), "l.json.gz"),
+        (gzip.compress(b'{"version": 1, "must_link": [["ann", "bob"]]}', mtime=0), "l.json.gz"),
     ],
 )
 def test_what_spreadsheets_and_pipes_write_is_read(tmp_path, content, name):
@@ -343,7 +343,7 @@ def test_without_openpyxl_the_message_names_the_extra(tmp_path, monkeypatch):
 
 
 def test_a_packed_file_that_is_broken_or_too_large(tmp_path, monkeypatch):
-    packed = gzip.compress(b"a,b,type\n0,1,ml\n" * 1000)
+    packed = gzip.compress(b"a,b,type\n0,1,ml\n" * 1000, mtime=0)
     with pytest.raises(InvalidConstraintsError, match="not a whole gzip file"):
         read_constraints(written(tmp_path, packed[:-9], "l.csv.gz"))
     monkeypatch.setattr(_files, "MAX_UNPACKED", 1000)
