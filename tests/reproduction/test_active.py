@@ -6,6 +6,7 @@ import pytest
 from reproduction.active import (
     CLAIMS,
     DATASETS,
+    N_SEEDS,
     NOISE,
     PROTOCOL,
     QUESTIONS,
@@ -41,7 +42,7 @@ def made_up(strategies, value):
 
 def test_every_case_is_there_once():
     found = [tuple(case.items()) for case in cases(quick=False)]
-    assert len(found) == len(set(found)) == 5 * 10 * len(STRATEGIES) * 2
+    assert len(found) == len(set(found)) == N_SEEDS * len(DATASETS) * len(STRATEGIES) * 2
 
 
 def test_a_run_has_both_scores_of_each_clusterer():
