@@ -6,6 +6,7 @@ from sklearn.datasets import load_iris
 from sklearn.metrics import adjusted_rand_score as ari
 
 from conclust.active import STRATEGIES, Labels, LeastKnown, ask
+from conclust.active.strategies import _least_known
 from conclust.active.strategies._least_known import believed, membership, worth_of
 from conclust.active.strategies._neighborhoods import find_neighborhoods
 from tests.active.strategies.conftest import tell
@@ -88,9 +89,26 @@ def test_many_rows_are_drawn_from(make_state):
     state = make_state(X, 2, must=[(7, 9)], cannot=[(7, 8)])
     found = LeastKnown(n_random=0, max_rows=50).propose(state, 3, RNG)
     rows = state.memory["outlook"].rows
-    assert len(rows) == 50
+    assert 50 <= len(rows) <= 53
     assert {7, 8, 9} <= set(rows)
+    assert set(np.concatenate([one.samples for one in found])) <= set(rows)
     assert len(found) == 3
+
+
+def test_models_are_fitted_again_only_now_and_then(monkeypatch):
+    # Pairs at random are among the rows looked at, so that none of them needs a new look.
+    fitted = []
+
+    class Counted(_least_known.AutoCluster):
+        def fit(self, X, y=None, *, constraints=None):
+            fitted.append(len(X))
+            return super().fit(X, y, constraints=constraints)
+
+    monkeypatch.setattr(_least_known, "AutoCluster", Counted)
+    X = np.random.RandomState(0).normal(size=(400, 2)) + 6 * (np.arange(400) % 2)[:, None]
+    ask(X, Labels(np.arange(400) % 2), 30, 2, LeastKnown(max_rows=60), random_state=0)
+    assert set(fitted) == {60}
+    assert len(fitted) <= 10
 
 
 def test_better_than_pairs_at_random():

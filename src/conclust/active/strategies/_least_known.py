@@ -21,7 +21,8 @@ from conclust.active.strategies._neighborhoods import (
     settle,
 )
 from conclust.active.strategies._npu import expected_questions
-from conclust.active.strategies._sample import among, sampled_rows
+from conclust.active.strategies._random import drawn_pairs
+from conclust.active.strategies._sample import among
 from conclust.active.strategies._strategy import Strategy
 from conclust.model_selection import AutoCluster, believe
 
@@ -35,6 +36,7 @@ FLOOR = 0.02
 NEIGHBORS, NEAREST = 10, 3
 # The least probability that a row belongs to none of the groups known, while there may be others.
 NEW = 0.05
+AT_RANDOM = "two rows at random: such answers tell which model is right"
 
 
 class Outlook(NamedTuple):
@@ -89,11 +91,20 @@ class LeastKnown(Strategy):
         """See :meth:`Strategy.propose`."""
         if state.n_samples < 2:
             return []
+        rows = self._rows(state)
         share = self.n_random / max(self.n_random + state.n_told, 1)
         n_chosen = n - random_state.binomial(n, share) if state.closure.groups else 0
+        at_random = (
+            [
+                Proposal((int(a), int(b)), AT_RANDOM, 1.0)
+                for a, b in drawn_pairs(state, rows, n - n_chosen, random_state)
+            ]
+            if n_chosen < n
+            else []
+        )
         if not n_chosen:
-            return filled([], state, n, random_state)
-        outlook = self._outlook(state)
+            return filled(at_random, state, n, random_state)
+        outlook = self._outlook(state, rows)
         probability = believed(state, outlook)
         known = find_neighborhoods(state, random_state)
         belongs = membership(state, outlook, probability, known)
@@ -112,19 +123,24 @@ class LeastKnown(Strategy):
             lambda row: belongs[place[row], : len(known)],
             "where it belongs is least known, and of rows like it as well",
         )
+        own = {frozenset(proposal.samples) for proposal in found}
+        found += [one for one in at_random if frozenset(one.samples) not in own]
         return filled(found, state, n, random_state)
 
-    def _outlook(self, state: State) -> Outlook:
-        """The latest one, or a new one where there are many more answers."""
+    def _rows(self, state: State) -> IntArray:
+        """The rows that questions are about, sorted: always the same, and all named ones."""
+        drawn = np.random.RandomState(0).permutation(state.n_samples)[: self.max_rows]
+        return np.union1d(drawn, state.constraints.samples)
+
+    def _outlook(self, state: State, rows: IntArray) -> Outlook:
+        """The latest one, or a new one where there are many more answers, or other rows."""
         last = state.memory.get("outlook")
-        named = state.constraints.samples
         if (
             last is not None
             and state.n_told < GROWTH * last.n_told + FEW
-            and np.isin(named, last.rows).all()
+            and np.array_equal(rows, last.rows)
         ):
             return last
-        rows = sampled_rows(state, self.max_rows, np.random.RandomState(0))
         model = AutoCluster(n_clusters_of(state), flip_rate=state.error_rate, random_state=0)
         with warnings.catch_warnings():
             # Fewer different rows than clusters: good enough for choosing a question.

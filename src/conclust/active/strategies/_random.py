@@ -26,23 +26,25 @@ class RandomPairs(Strategy):
 
     def propose(self, state: State, n: int, random_state: np.random.RandomState) -> list[Proposal]:
         """See :meth:`Strategy.propose`."""
-        pairs = _drawn(state, n, random_state)
+        pairs = drawn_pairs(state, np.arange(state.n_samples), n, random_state)
         return [Proposal((int(a), int(b)), "two rows at random", 1.0) for a, b in pairs]
 
 
-def _drawn(state: State, n: int, random_state: np.random.RandomState) -> IntArray:
-    """Up to n different open pairs, (n, 2)."""
+def drawn_pairs(
+    state: State, rows: IntArray, n: int, random_state: np.random.RandomState
+) -> IntArray:
+    """Up to n different open pairs among rows, (n, 2)."""
     found = np.empty((0, 2), dtype=np.int64)
     for _ in range(N_ROUNDS):
-        drawn = random_state.randint(state.n_samples, size=(N_DRAWN * n, 2))
+        drawn = rows[random_state.randint(len(rows), size=(N_DRAWN * n, 2))]
         drawn = np.sort(drawn[drawn[:, 0] != drawn[:, 1]], axis=1)
         found = np.concatenate([found, drawn[state.is_open(*drawn.T)]])
         found = found[np.sort(np.unique(found, axis=0, return_index=True)[1])]
         if len(found) >= n:
             return found[:n]
-    if state.n_samples > MAX_LISTED:
+    if len(rows) > MAX_LISTED:
         return found
-    a, b = np.triu_indices(state.n_samples, k=1)
+    a, b = rows[np.array(np.triu_indices(len(rows), k=1))]
     still_open = np.flatnonzero(state.is_open(a, b))
     chosen = random_state.permutation(still_open)[:n]
     return np.column_stack([a[chosen], b[chosen]])
