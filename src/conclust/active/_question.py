@@ -14,6 +14,7 @@ class Proposal(NamedTuple):
     why: str
     worth: float
     kind: Kind = "pair"
+    doubted: bool = False  # the answer is known already, but from answers that may be wrong
 
 
 @dataclass(frozen=True)

@@ -167,6 +167,9 @@ class Session:
     def ask(self, n: int = 1, *, by: str | None = None) -> list[Question]:
         """Questions whose answers do not follow from what is known, and which nobody else holds.
 
+        What follows from answers that are probably wrong is not known: strategy "auto" asks about
+        the same rows in another way.
+
         Parameters
         ----------
         n : int, default=1
@@ -252,7 +255,7 @@ class Session:
         for proposal in proposals:
             rows = frozenset(proposal.samples)
             is_open = rows not in self._state.asked and rows not in self._state.held
-            if proposal.kind == "pair":
+            if proposal.kind == "pair" and not proposal.doubted:
                 is_open = bool(self._state.is_open(*proposal.samples))
             if is_open:
                 kept.setdefault(rows, proposal)

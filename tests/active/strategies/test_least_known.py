@@ -5,9 +5,9 @@ import pytest
 from sklearn.datasets import load_iris
 from sklearn.metrics import adjusted_rand_score as ari
 
-from conclust.active import STRATEGIES, Labels, LeastKnown, ask
+from conclust.active import STRATEGIES, Labels, LeastKnown, Session, ask
 from conclust.active.strategies import _least_known
-from conclust.active.strategies._least_known import believed, membership, worth_of
+from conclust.active.strategies._least_known import believed, membership, trusting, worth_of
 from conclust.active.strategies._neighborhoods import find_neighborhoods
 from tests.active.strategies.conftest import tell
 
@@ -62,6 +62,46 @@ def test_the_likeliest_group_is_asked_about_first(blobs, make_state):
         assert y[proposal.samples[0]] == y[proposal.samples[1]]
 
 
+def test_what_follows_from_a_wrong_answer_is_asked(blobs, make_state):
+    X, _ = blobs
+    right = [(0, 1), (1, 2), (0, 3), (10, 11), (11, 12), (10, 13), (20, 21), (21, 22), (20, 23)]
+    state = make_state(X, 3, must=[*right, (4, 10)], cannot=[(0, 10), (0, 20), (10, 20)])
+    _, doubt = believed(state, outlook_of(state))
+    pairs = list(map(tuple, state.constraints.pairs().pairs.tolist()))
+    assert {pairs[i] for i in np.flatnonzero(doubt > 0.5)} == {(4, 10)}
+    trusted = trusting(state, doubt)
+    assert state.closure.implied(4, 11) == 1
+    assert trusted.closure.implied(4, 11) == 0
+    proposals = LEAST_KNOWN.propose(state, 20, RNG)
+    again = [proposal for proposal in proposals if proposal.doubted]
+    assert again
+    for proposal in again:
+        assert state.closure.implied(*proposal.samples)
+        assert frozenset(proposal.samples) not in state.asked
+
+
+def test_answers_that_nobody_doubts_are_not_asked_about_again(blobs, make_state):
+    X, _ = blobs
+    state = make_state(X, 3, must=[(0, 1), (10, 11), (20, 21)], cannot=[(0, 10), (0, 20), (10, 20)])
+    _, doubt = believed(state, outlook_of(state))
+    assert trusting(state, doubt) is state
+    assert not any(proposal.doubted for proposal in LEAST_KNOWN.propose(state, 20, RNG))
+
+
+def test_a_session_gets_over_a_wrong_answer(blobs):
+    X, y = blobs
+    session = Session(X, 3, strategy=LEAST_KNOWN, random_state=0)
+    wrong = session.pose((4, 15))
+    session.tell(wrong, "must-link")
+    for _ in range(40):
+        for question in session.ask(1):
+            a, b = question.samples
+            session.tell(question, "must-link" if y[a] == y[b] else "cannot-link")
+    assert ari(y, session.labels_) == 1.0
+    about = [t for t in session.history_.itertuples() if {4, 15} & set(t.samples)]
+    assert len(about) > 1, "rows of the wrong answer were asked about again"
+
+
 def test_membership_adds_up(blobs, make_state):
     X, y = blobs
     for n_clusters, n_columns in ((3, 3), (4, 4), (None, 4)):
@@ -69,7 +109,7 @@ def test_membership_adds_up(blobs, make_state):
         outlook = outlook_of(state)
         known = find_neighborhoods(state, RNG)
         assert len(known) == 3
-        found = membership(state, outlook, believed(state, outlook), known)
+        found = membership(state, outlook, believed(state, outlook)[0], known)
         assert found.shape == (len(X), n_columns)
         np.testing.assert_allclose(found.sum(axis=1), 1)
         own = np.array([y[each.core[0]] for each in known])

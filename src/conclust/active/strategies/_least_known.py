@@ -1,6 +1,7 @@
 """Ours: the row whose group is least known, where rows around it are unsure too."""
 
 import warnings
+from copy import copy
 from typing import NamedTuple
 
 import numpy as np
@@ -11,6 +12,7 @@ from sklearn.neighbors import NearestNeighbors
 
 from conclust._arrays import FloatArray, IntArray
 from conclust._placement.belief import Rates
+from conclust.active._closure import LiveClosure
 from conclust.active._question import Proposal
 from conclust.active._state import State
 from conclust.active.strategies._filling import filled
@@ -36,6 +38,7 @@ FLOOR = 0.02
 NEIGHBORS, NEAREST = 10, 3
 # The least probability that a row belongs to none of the groups known, while there may be others.
 NEW = 0.05
+IN_DOUBT = "an answer about one of them is in doubt"
 AT_RANDOM = "two rows at random: such answers tell which model is right"
 
 
@@ -54,10 +57,11 @@ class LeastKnown(Strategy):
 
     :class:`~conclust.AutoCluster` says how probable each cluster is for each row; fitted again as
     answers come in, and between by belief propagation. A row belongs to a group known by answers
-    with a probability that follows from both their clusters and their distance. Rows are worth
-    their entropy, times that of the rows around them, divided by the number of questions to be
-    expected; and are asked about until they are settled, the most probable group first. While there
-    may be groups that nobody has seen, typical rows of clusters without answers come first.
+    with a probability that follows from both their clusters and their distance; answers that are
+    more probably wrong than right make no group, and what follows from them is asked. Rows are
+    worth their entropy, times that of the rows around them, divided by the number of questions to
+    be expected; and are asked about until they are settled, the most probable group first. While
+    there may be groups that nobody has seen, typical rows of clusters without answers come first.
 
     Parameters
     ----------
@@ -105,8 +109,9 @@ class LeastKnown(Strategy):
         if not n_chosen:
             return filled(at_random, state, n, random_state)
         outlook = self._outlook(state, rows)
-        probability = believed(state, outlook)
-        known = find_neighborhoods(state, random_state)
+        probability, doubt = believed(state, outlook)
+        trusted = trusting(state, doubt)
+        known = find_neighborhoods(trusted, random_state)
         belongs = membership(state, outlook, probability, known)
         worth = worth_of(belongs, outlook.near)
         worth[~np.isin(outlook.rows, rows_outside(state, known))] = -np.inf
@@ -116,13 +121,14 @@ class LeastKnown(Strategy):
         order = order[np.isfinite(worth[order])]
         place = {int(row): i for i, row in enumerate(outlook.rows)}
         found = settle(
-            state,
+            trusted,
             n_chosen,
             known,
             ((int(outlook.rows[i]), float(worth[i])) for i in order),
             lambda row: belongs[place[row], : len(known)],
             "where it belongs is least known, and of rows like it as well",
         )
+        found = [_marked(proposal, state) for proposal in found]
         own = {frozenset(proposal.samples) for proposal in found}
         found += [one for one in at_random if frozenset(one.samples) not in own]
         return filled(found, state, n, random_state)
@@ -161,14 +167,38 @@ def n_clusters_of(state: State) -> int | str:
     return "auto" if state.n_clusters is None else min(state.n_clusters, state.n_samples)
 
 
-def believed(state: State, outlook: Outlook) -> FloatArray:
-    """Probability of each cluster for the rows of an outlook, given all answers so far."""
+def trusting(state: State, doubt: FloatArray) -> State:
+    """The same without what follows from answers that are probably wrong.
+
+    A wrong must-link joins groups, and what follows from it would never be asked.
+    """
+    wrong = doubt > 0.5
+    pairs = state.constraints.pairwise.pairs()
+    if not wrong.any() or len(pairs.sign) > len(wrong):  # groups that are all apart were left out
+        return state
+    trusted = copy(state)
+    trusted.closure = LiveClosure(state.n_samples)
+    for (a, b), sign in zip(pairs.pairs[~wrong].tolist(), pairs.sign[~wrong].tolist(), strict=True):
+        trusted.closure.add(a, b, sign)
+    return trusted
+
+
+def _marked(proposal: Proposal, state: State) -> Proposal:
+    """Say so where the answer is known, but from answers in doubt."""
+    if not state.closure.implied(*proposal.samples):
+        return proposal
+    return proposal._replace(why=IN_DOUBT, doubted=True)
+
+
+def believed(state: State, outlook: Outlook) -> tuple[FloatArray, FloatArray]:
+    """Probability of each cluster for the rows of an outlook, and doubt of each answer."""
     prior = np.maximum(outlook.prior, FLOOR)
     prior /= prior.sum(axis=1, keepdims=True)
     told = among(outlook.rows, state.constraints.pairwise)
     if not len(told):
-        return prior
-    return believe(prior, told, Rates(state.error_rate, state.error_rate)).probability
+        return prior, np.empty(0)
+    found = believe(prior, told, Rates(state.error_rate, state.error_rate))
+    return found.probability, found.doubt
 
 
 def membership(
