@@ -14,7 +14,7 @@ function ask(title, ...content) {
   const from = document.activeElement;
   document.body.append(dialog);
   dialog.showModal();
-  (dialog.querySelector("input") ?? heading).focus();
+  (dialog.querySelector("input[type=text]") ?? heading).focus();
   return new Promise((resolve) => {
     dialog.addEventListener("close", () => {
       const { returnValue } = dialog;

@@ -414,7 +414,9 @@ export class Plot {
       const words = String(this.#names[cluster] ?? cluster).slice(0, MAX_TAG);
       const halfWidth = pen.measureText(words).width / 2 + 4;
       const halfHeight = size * 0.8;
-      const x = (u - this.#cx) * this.#spanX() + this.#width / 2;
+      const middle = (u - this.#cx) * this.#spanX() + this.#width / 2;
+      const isSeen = middle > 0 && middle < this.#width; // then all of its name is
+      const x = isSeen ? Math.min(Math.max(middle, halfWidth), this.#width - halfWidth) : middle;
       let y = (v - this.#cy) * this.#spanY() + this.#height / 2;
       const hides = (other) => Math.abs(other.x - x) < other.halfWidth + halfWidth && Math.abs(other.y - y) < 2 * halfHeight;
       for (let n = 0; n < 12 && this.#tags.some(hides); n++) y += halfHeight;

@@ -10,7 +10,7 @@ const EXPORTS = ["labels.csv", "constraints.csv", "answers.jsonl", "report.html"
 export class ProgressPage {
   name = "progress";
   #isShown = false;
-  #facts = make("div");
+  #facts = make("div", { class: "stack" });
 
   constructor(project) {
     this.project = project;
