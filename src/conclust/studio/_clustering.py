@@ -1,0 +1,160 @@
+"""The clustering that people see: fitted again and again, numbers of clusters kept."""
+
+from dataclasses import dataclass, field
+from typing import Any
+
+import numpy as np
+from scipy.optimize import linear_sum_assignment
+
+from conclust import AutoCluster, Constraints
+from conclust._arrays import FloatArray, IntArray
+from conclust.active import ExpectedChange, expected_change, moved
+from conclust.reporting import profiles
+from conclust.studio._data import Data
+
+SUSPECT = 0.5  # a statement more probably wrong than right
+LOOKED_BACK = 20  # answers, for what the next ones will do
+
+
+@dataclass(frozen=True)
+class Clustering:
+    """One fit, and what it says.
+
+    Attributes
+    ----------
+    version : int
+        Counts the fits.
+    n_events : int
+        What it knows: all up to this event.
+    labels : ndarray of shape (n_rows,)
+        Clusters keep their numbers from one fit to the next, as far as can be.
+    model : AutoCluster
+        Fitted; its own numbers of clusters are `order[label]`.
+    doubt : dict of int to float
+        For each answer, the probability that it is wrong.
+    stability : list of (int, float)
+        After each fit: answers so far, and the share of rows that stayed.
+    """
+
+    version: int
+    n_events: int
+    n_answers: int
+    labels: IntArray
+    model: Any
+    order: IntArray
+    names: list[str]
+    phrases: list[list[str]]
+    confidence: FloatArray
+    doubt: dict[int, float]
+    kept_share: float | None
+    conflicts: list[tuple[str, list[int]]]  # why, and the answers in it
+    stability: list[tuple[int, float]] = field(default_factory=list)
+
+    @property
+    def n_clusters(self) -> int:
+        """How many there are."""
+        return len(self.names)
+
+    @property
+    def sizes(self) -> list[int]:
+        """Rows of each cluster."""
+        return np.bincount(self.labels, minlength=self.n_clusters).tolist()
+
+    @property
+    def expected(self) -> ExpectedChange:
+        """What the next answers will do, by what the last fits did."""
+        steps: list[tuple[int, float]] = []
+        for (n_before, _), (n, share) in reversed(
+            list(zip(self.stability, self.stability[1:], strict=False))
+        ):
+            if sum(n for n, _ in steps) < LOOKED_BACK and n > n_before:
+                steps.append((n - n_before, 1 - share))
+        return expected_change(steps)
+
+    def suspects(self, kept: set[int]) -> list[int]:
+        """Answers that seem wrong, the most doubtful first, but for those found right."""
+        doubted = [n for n, d in self.doubt.items() if d > SUSPECT and n not in kept]
+        return sorted(doubted, key=lambda n: -self.doubt[n])
+
+
+@dataclass(frozen=True)
+class Told:
+    """What a fit is told."""
+
+    n_events: int
+    n_answers: int
+    constraints: Constraints
+    numbers: list[list[int]]  # the answers behind each statement
+    n_clusters: int | None
+    error_rate: float
+
+
+def cluster(data: Data, shown: IntArray, told: Told, seed: int, last: Clustering | None) -> Any:
+    """Fit, and say what came of it; clusters are described by the rows shown."""
+    constraints = told.constraints
+    k = "auto" if told.n_clusters is None else min(told.n_clusters, data.n_rows)
+    model = AutoCluster(k, flip_rate=told.error_rate, random_state=seed)
+    model.fit(data.X, constraints=constraints)
+    order = _same_numbers(model.labels_, model.n_clusters_, last)
+    labels = np.argsort(order)[model.labels_]
+    profile = _profile(data, shown, labels, model.n_clusters_)
+    stayed = 1.0 if last is None else 1 - moved(last.labels, labels)
+    return Clustering(
+        version=1 if last is None else last.version + 1,
+        n_events=told.n_events,
+        n_answers=told.n_answers,
+        labels=labels,
+        model=model,
+        order=order,
+        names=[name or f"cluster {c}" for c, name in enumerate(profile.names)],
+        phrases=profile.phrases,
+        confidence=np.asarray(model.confidence()),
+        doubt=_doubt(model.doubt_, told.numbers),
+        kept_share=float(model.report_.kept.mean()) if len(constraints) else None,
+        conflicts=[
+            (str(conflict), sorted({n for i in conflict.index for n in told.numbers[i]}))
+            for conflict in constraints.conflicts(told.n_clusters)
+        ],
+        stability=[*([] if last is None else last.stability), (told.n_answers, stayed)],
+    )
+
+
+def _same_numbers(labels: IntArray, n_clusters: int, last: Clustering | None) -> IntArray:
+    """For each number that people see, the number of the model's cluster."""
+    if last is None:
+        return np.arange(n_clusters)
+    n = max(n_clusters, last.n_clusters)
+    shared = np.zeros((n, n))
+    np.add.at(shared, (last.labels, labels), 1)
+    _, model_of = linear_sum_assignment(shared, maximize=True)
+    return np.array([c for c in model_of if c < n_clusters], dtype=np.int64)
+
+
+def _profile(data: Data, shown: IntArray, labels: IntArray, n_clusters: int) -> Any:
+    frame = None if data.frame is None else data.frame.iloc[shown]
+    numbers = data.numbers if frame is not None else []
+    if frame is not None and numbers:
+        import pandas as pd
+
+        cells = {name: pd.to_numeric(frame[name], errors="coerce") for name in numbers}
+        numbers = [name for name in numbers if cells[name].notna().any()]
+        frame = frame.assign(**{name: cells[name] for name in numbers})
+    return profiles(
+        data.X[shown],
+        labels[shown],
+        n_clusters,
+        columns=data.features or None,
+        frame=frame,
+        numbers=numbers,
+        categories=data.categories,
+        texts=data.texts,
+    )
+
+
+def _doubt(doubt: FloatArray, numbers: list[list[int]]) -> dict[int, float]:
+    """Of each answer: its most doubtful statement."""
+    found: dict[int, float] = {}
+    for value, answers in zip(doubt.tolist(), numbers, strict=True):
+        for number in answers:
+            found[number] = max(found.get(number, 0.0), value)
+    return found
