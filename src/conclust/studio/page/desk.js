@@ -44,7 +44,7 @@ export class Desk {
           this.#nothing(reason);
           return;
         }
-        this.#take(question);
+        if (!this.#take(question)) return;
       }
     });
   }
@@ -105,9 +105,10 @@ export class Desk {
 
   #take(question) {
     const isHeld = [this.shown, ...this.inHand].some((held) => held?.id === question.id);
-    if (isHeld || question.kind !== this.kind) return;
+    if (isHeld || question.kind !== this.kind) return false;
     if (this.shown) this.inHand.push(question);
     else this.#show(question);
+    return true;
   }
 
   #nothing(reason = "looking") {

@@ -8,6 +8,8 @@ const FADE_MS = 450;
 const [MIN_ZOOM, MAX_ZOOM] = [0.8, 60];
 const CLICK_PX = 5; // the pointer may tremble
 const PER_CELL = 4; // points in a cell of the grid, on average
+const MANY = 5000; // points; more are moved as a picture and drawn anew when they rest
+const REST_MS = 90;
 const MAX_TAGS = 30;
 const MAX_TAG = 24;
 
@@ -82,6 +84,8 @@ export class Plot {
   #moved = 0;
   #stamps = new Map();
   #isDue = false;
+  #still = null; // the picture as last drawn, and from where
+  #rest = null;
 
   /** `told` has hover(i), pick(i), pickCluster(c) and lasso(points). */
   constructor(points, overlay, told) {
@@ -147,13 +151,13 @@ export class Plot {
     const [w, h] = this.#unitOf(x, y);
     this.#cx += u - w;
     this.#cy += v - h;
-    this.redraw();
+    this.#glide();
   }
 
   panBy(x, y) {
     this.#cx -= x / this.#spanX();
     this.#cy -= y / this.#spanY();
-    this.redraw();
+    this.#glide();
   }
 
   showAll() {
@@ -351,8 +355,45 @@ export class Plot {
     this.#drawLines(pen);
     this.#drawTags(pen);
     this.#drawOver();
-    if (done < 1) this.redraw();
-    else this.#old = null;
+    if (done < 1) {
+      this.redraw();
+      return;
+    }
+    this.#old = null;
+    if (this.n > MANY) this.#keepStill();
+  }
+
+  /** After a pan or a zoom: many points are moved as a picture, and drawn anew when they rest. */
+  #glide() {
+    if (!this.#still) {
+      this.redraw();
+      return;
+    }
+    clearTimeout(this.#rest);
+    this.#rest = setTimeout(() => this.redraw(), REST_MS);
+    requestAnimationFrame(() => this.#drawStill());
+  }
+
+  #drawStill() {
+    if (!this.#still) return;
+    const { picture, zoom, cx, cy } = this.#still;
+    const pen = this.points.getContext("2d");
+    const scale = this.#zoom / zoom;
+    const shift = (middle, was, span, side) => ((was - middle) * span + (side / 2) * (1 - scale)) * this.#ratio;
+    pen.setTransform(1, 0, 0, 1, 0, 0);
+    pen.fillStyle = of(GROUND);
+    pen.fillRect(0, 0, this.points.width, this.points.height);
+    pen.setTransform(scale, 0, 0, scale, shift(this.#cx, cx, this.#spanX(), this.#width), shift(this.#cy, cy, this.#spanY(), this.#height));
+    pen.drawImage(picture, 0, 0);
+    this.#drawOver();
+  }
+
+  #keepStill() {
+    const { width, height } = this.points;
+    const picture = this.#still?.picture ?? new OffscreenCanvas(width, height);
+    [picture.width, picture.height] = [width, height];
+    picture.getContext("2d").drawImage(this.points, 0, 0);
+    this.#still = { picture, zoom: this.#zoom, cx: this.#cx, cy: this.#cy };
   }
 
   #drawPoints(pen, done) {
