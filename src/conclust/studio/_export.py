@@ -119,7 +119,7 @@ def _statements(project: Project, name: str) -> bytes:
     if name.endswith(".json"):
         known = constraints_of(project)
         with tempfile.TemporaryDirectory() as folder:
-            known.write(Path(folder, name), ids=project.data.ids)
+            known.write(Path(folder, name))
             return Path(folder, name).read_bytes()
     file = io.StringIO(newline="")
     columns = ["a", "b", "c", "type", "weight", "who", "when"]
@@ -132,7 +132,7 @@ def _statements(project: Project, name: str) -> bytes:
 
 def constraints_of(project: Project) -> Constraints:
     """All that was said."""
-    return project.book.constraints()[0]
+    return project.book.constraints(project.data.ids)[0]
 
 
 def _report(project: Project, now: Clustering) -> str:

@@ -7,6 +7,7 @@ import time
 import unicodedata
 from collections.abc import Callable, Iterable
 from datetime import UTC, datetime
+from itertools import islice
 from typing import Any
 
 import numpy as np
@@ -200,7 +201,7 @@ class Project:
     def recluster(self) -> Clustering:
         """Fit to all that was said; waits."""
         with self._lock:
-            constraints, numbers = self.book.constraints()
+            constraints, numbers = self.book.constraints(self.data.ids)
             told = Told(
                 self.book.n_events,
                 len(self.book.answers),
@@ -341,7 +342,7 @@ class Project:
             return {
                 **reply,
                 "next": self.next(person, kind)["question"],
-                "conflict": self._conflict_of([reply["number"]]),
+                "conflict": self._conflict_with([reply["number"]]),
             }
 
     def _answer(self, asked: Question, answer: Any, person: str, **more: Any) -> Answer:
@@ -459,7 +460,7 @@ class Project:
                 ]
                 reply = {"numbers": [a.number for a in answers], "sentence": sentence}
                 self._commit(answers, request, reply)
-            return {**reply, "conflict": self._conflict_of(reply["numbers"])}
+            return {**reply, "conflict": self._conflict_with(reply["numbers"])}
 
     def _mapped(
         self, first: int, i: int, pair: Any, person: str, verb: str, n_clusters: int | None
@@ -635,7 +636,9 @@ class Project:
     def conflicts(self) -> list[dict[str, Any]]:
         """Answers that cannot all hold."""
         with self._lock:
-            found = [self._conflict(each) for each in self.book.contradictions()]
+            found = [
+                self._conflict(each) for each in islice(self.book.contradictions(), MAX_LISTED)
+            ]
             among = {p["number"] for each in found for p in each["path"]}
             among |= {each["new"] for each in found}
             for sentence, numbers in self.clustering.conflicts if self.clustering else ():
@@ -644,12 +647,16 @@ class Project:
                     found.append(self._other_conflict(sentence, numbers))
             return found
 
-    def _conflict_of(self, numbers: Iterable[int]) -> dict[str, Any] | None:
+    def _conflict_with(self, numbers: Iterable[int]) -> dict[str, Any] | None:
+        """What one of these answers contradicts; the pages of others hear of it too."""
         new = set(numbers)
         if not new & self.book.contradicting.keys():
             return None
         found = (each for each in self.book.contradictions() if each.number in new)
-        return next(map(self._conflict, found), None)
+        conflict = next(map(self._conflict, found), None)
+        if conflict is not None:
+            self.tell_listeners("conflict", conflict)
+        return conflict
 
     def _conflict(self, found: Contradiction) -> dict[str, Any]:
         a, b, sign = found.pair
@@ -704,7 +711,7 @@ class Project:
                 "people": people_of(self.book, {} if now is None else now.doubt),
                 "agreement": agreement_of(self.book),
                 "suspects": len(self._suspects()),
-                "conflicts": len(self.conflicts()),
+                "conflicts": len(self.book.contradicting),
                 "busy": self.stage,
                 "trouble": self.trouble,
             }
