@@ -7,8 +7,8 @@ import pandas as pd
 import pytest
 from sklearn.datasets import make_blobs
 
-from conclust.studio import Data, Store
-from conclust.studio._project import Project
+import conclust.studio
+from conclust.studio import Data
 
 TOKEN, HOST = "a-token", "127.0.0.1:7000"
 
@@ -40,7 +40,7 @@ def open_project(tmp_path):
 
     def open_it(data, name="table.csv.studio", n_clusters=3):
         close(name)
-        opened[name] = Project(data, Store(tmp_path / name), n_clusters)
+        opened[name] = conclust.studio.open_project(data, tmp_path / name, n_clusters=n_clusters)
         return opened[name]
 
     def close(name):

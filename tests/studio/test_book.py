@@ -2,7 +2,6 @@
 
 from itertools import combinations
 
-import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
@@ -115,8 +114,3 @@ def conflicts(said):
 def test_consistent_statements_have_no_contradictions(said):
     book = book_of(*(pair(*s) for s in said), n_rows=6)
     assert bool(list(book.contradictions())) == bool(conflicts(said))
-
-
-def test_answers_of_an_unknown_form_are_refused():
-    with pytest.raises(ValueError, match="KeyError|is not a valid|'together'"):
-        book_of(("pair", [0, 1], "together"))

@@ -38,7 +38,9 @@ class Server:
         connection = http.client.HTTPConnection(self.host, timeout=20)
         try:
             headers = {"Authorization": f"Bearer {self.token}"}
-            connection.request(method, path, json.dumps(body) if body is not None else None, headers)
+            connection.request(
+                method, path, json.dumps(body) if body is not None else None, headers
+            )
             reply = connection.getresponse()
             return reply.status, json.loads(reply.read())
         finally:
@@ -112,7 +114,9 @@ def killed_under_load(table, n_kills):
         assert not person.is_alive()
         assert person.wrong == []
     there, offset = {}, 0
-    while len(page := server[0].ask("GET", f"/api/answers?limit=500&offset={offset}")[1]["answers"]):
+    while len(
+        page := server[0].ask("GET", f"/api/answers?limit=500&offset={offset}")[1]["answers"]
+    ):
         there |= {a["number"]: (a["samples"], a["answer"]) for a in page}
         offset += 500
     server[0].stop()

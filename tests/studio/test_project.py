@@ -85,13 +85,20 @@ def test_everything_is_there_after_a_restart(open_project, data, requests):
 
 
 def test_another_table_is_refused(open_project, data):
-    open_project(data).close()
+    open_project(data)
     other = Data("table.csv", data.X[:50], data.frame[:50], ids=data.ids[:50])
     with pytest.raises(SessionError, match="had 60 rows then and has 50 now.*--project FILE"):
         open_project(other)
     mixed = Data("table.csv", data.X[::-1].copy(), data.frame, ids=data.ids)
     with pytest.raises(SessionError, match="has other values, columns, options or another order"):
         open_project(mixed)
+
+
+def test_a_damaged_file_is_named(open_project, data):
+    project = open_project(data)
+    project.store.append([(1, {"event": "answer", "kind": "pair", "samples": [0, 1], "answer": 7})])
+    with pytest.raises(SessionError, match="is damaged near event 1"):
+        open_project(data)
 
 
 def test_conflict_with_its_path_and_ways_out(project, requests):

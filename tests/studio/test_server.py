@@ -201,6 +201,7 @@ def test_bodies_that_are_too_large(client):
 
 
 def test_cells_stay_text(client, project):
+    project.data.frame["kind"] = project.data.frame["kind"].astype(object)
     project.data.frame.loc[:, "kind"] = '</script><script>alert("\u202e")</script>\ud800'
     reply = client.get("/api/row/0")
     assert reply.headers["content-type"] == "application/json"

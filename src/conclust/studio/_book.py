@@ -21,8 +21,8 @@ class Answer:
     kind: str
     samples: tuple[int, ...]
     answer: Any
-    by: str | None
-    when: str
+    by: str | None = None
+    when: str = ""
     seconds: float | None = None
     weight: float = 1.0
     origin: str = "page"

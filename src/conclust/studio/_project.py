@@ -68,8 +68,7 @@ class Project:
         self._given_clusters = n_clusters
         _check_same_rows(data, store)
         self.book = Book(data.n_rows)
-        for number, event in store.events():
-            self.book.take(number, event)
+        self._replay()
         self.desk = Desk()
         self.clustering: Clustering | None = None
         self.busy: dict[str, str] = {}  # which of the two threads does what
@@ -85,6 +84,17 @@ class Project:
         self._threads: list[threading.Thread] = []
         self._exhausted, self._exhausted_at = False, -1
 
+    def _replay(self) -> None:
+        number = 0
+        try:
+            for number, event in self.store.events():
+                self.book.take(number, event)
+        except (KeyError, TypeError, ValueError, IndexError, AttributeError) as error:
+            raise SessionError(
+                f"{self.store.path} is damaged near event {number}: {error!r:.100}; take a copy of "
+                "it from before, or begin a new one with --project FILE."
+            ) from error
+
     def _named_rows(self) -> Any:
         rows = [row for answer in self.book.answers.values() for row in answer.samples]
         return np.array(rows, dtype=np.int64)
@@ -98,8 +108,8 @@ class Project:
             thread.start()
             self._threads.append(thread)
 
-    def close(self) -> None:
-        """Stop after what is being done, and leave one whole file."""
+    def close(self) -> bool:
+        """Leave one whole file; return whether nothing is being computed any more."""
         with self._changed:
             self._stopped = True
             self._changed.notify_all()
@@ -107,6 +117,7 @@ class Project:
             thread.join(timeout=0.2)  # a fit is not waited for: what it would say is not kept
         with self._lock:
             self.store.close()
+        return not any(thread.is_alive() for thread in self._threads)
 
     def tell_listeners(self, name: str, content: Any = None) -> None:
         """Something happened that pages want to know."""
