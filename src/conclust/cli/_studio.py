@@ -1,5 +1,8 @@
 """``conclust studio``: answer in a browser, watch the clusters follow."""
 
+import os
+import signal
+import sys
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -74,7 +77,9 @@ def command(
         else:
             _serve(opened, host, port, browser, as_json)
     finally:
-        opened.close()
+        is_quiet = opened.close()
+    if not is_quiet:
+        _leave()
 
 
 def _opened(
@@ -176,8 +181,16 @@ def _serve(project: Any, host: str, port: int | None, browser: bool, as_json: bo
             "nothing is encrypted.",
             err=True,
         )
+    signal.signal(signal.SIGTERM, signal.default_int_handler)  # stops as Ctrl-C does
     serve(project, host=host, port=port, on_ready=ready)
     click.echo(f"Stopped. All answers are in {project.store.path}.", err=True)
+
+
+def _leave() -> None:
+    """End at once: compiled code of a fit cannot be interrupted, and Python would abort over it."""
+    for stream in (sys.stdout, sys.stderr):
+        stream.flush()
+    os._exit(0)
 
 
 def _export(project: Any, output: Path, as_json: bool) -> None:

@@ -21,8 +21,8 @@ class Answer:
     kind: str
     samples: tuple[int, ...]
     answer: Any
-    by: str | None
-    when: str
+    by: str | None = None
+    when: str = ""
     seconds: float | None = None
     weight: float = 1.0
     origin: str = "page"
@@ -214,32 +214,25 @@ class Book:
         said = [a.n_clusters for a in self.answers.values() if a.n_clusters is not None]
         return said[-1] if said else None
 
-    def constraints(self) -> tuple[Constraints, list[list[int]]]:
+    def constraints(self, ids: list[str] | None = None) -> tuple[Constraints, list[list[int]]]:
         """All that was said, and the numbers of the answers behind each statement."""
+        import pandas as pd
+
         weights: dict[tuple[Any, ...], float] = {}
         numbers: dict[tuple[Any, ...], list[int]] = {}
         for answer in self.answers.values():
             for statement in signature(answer):
                 weights[statement] = weights.get(statement, 0.0) + answer.weight
                 numbers.setdefault(statement, []).append(answer.number)
-        by_kind = {
-            kind: [s for s in weights if s[0] == kind] for kind in ("must", "cannot", "relative")
-        }
-        in_order = [s for kind in by_kind.values() for s in kind]
-        must, cannot, relative = ([s[1:] for s in kind] for kind in by_kind.values())
-        heavy = [[weights[s] for s in kind] for kind in by_kind.values()]
-        return (
-            Constraints(
-                must,
-                cannot,
-                relative,
-                must_link_weight=heavy[0] or None,
-                cannot_link_weight=heavy[1] or None,
-                relative_weight=heavy[2] or None,
-                n_samples=self.n_rows,
-            ),
-            [numbers[s] for s in in_order],
-        )
+        if not weights:
+            return Constraints(n_samples=self.n_rows), []
+        names: Any = range(self.n_rows) if ids is None else ids
+        rows = [dict(zip("abc", [names[row] for row in s[1:]], strict=False)) for s in weights]
+        frame = pd.DataFrame(rows, columns=list("abc"), dtype=object)
+        frame = frame.dropna(axis=1, how="all")
+        frame["type"], frame["weight"] = [s[0] for s in weights], list(weights.values())
+        found = Constraints.from_frame(frame, ids=ids).on(self.n_rows)
+        return found, list(numbers.values())
 
 
 def signature(answer: Answer) -> list[tuple[Any, ...]]:

@@ -1,5 +1,6 @@
 """The clustering that people see: fitted again and again, numbers of clusters kept."""
 
+import warnings
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -9,6 +10,7 @@ from scipy.optimize import linear_sum_assignment
 from conclust import AutoCluster, Constraints
 from conclust._arrays import FloatArray, IntArray
 from conclust.active import ExpectedChange, expected_change, moved
+from conclust.exceptions import ConclustWarning
 from conclust.reporting import profiles
 from conclust.studio._data import Data
 
@@ -94,7 +96,10 @@ def cluster(data: Data, shown: IntArray, told: Told, seed: int, last: Clustering
     constraints = told.constraints
     k = "auto" if told.n_clusters is None else min(told.n_clusters, data.n_rows)
     model = AutoCluster(k, flip_rate=told.error_rate, random_state=seed)
-    model.fit(data.X, constraints=constraints)
+    with warnings.catch_warnings():
+        # What a fit breaks or ignores is shown answer by answer.
+        warnings.simplefilter("ignore", ConclustWarning)
+        model.fit(data.X, constraints=constraints)
     order = _same_numbers(model.labels_, model.n_clusters_, last)
     labels = np.argsort(order)[model.labels_]
     profile = _profile(data, shown, labels, model.n_clusters_)

@@ -12,7 +12,12 @@ from typing import Any
 from conclust import Constraints, read_constraints, save
 from conclust._atomic import atomic_write
 from conclust._files import guarded, is_formula
-from conclust.exceptions import MissingExtraError, SessionError
+from conclust.exceptions import (
+    ConclustWarning,
+    InvalidConstraintsError,
+    MissingExtraError,
+    SessionError,
+)
 from conclust.reporting import gather, page
 from conclust.studio._clustering import Clustering
 from conclust.studio._data import Data
@@ -119,7 +124,7 @@ def _statements(project: Project, name: str) -> bytes:
     if name.endswith(".json"):
         known = constraints_of(project)
         with tempfile.TemporaryDirectory() as folder:
-            known.write(Path(folder, name), ids=project.data.ids)
+            known.write(Path(folder, name))
             return Path(folder, name).read_bytes()
     file = io.StringIO(newline="")
     columns = ["a", "b", "c", "type", "weight", "who", "when"]
@@ -132,7 +137,7 @@ def _statements(project: Project, name: str) -> bytes:
 
 def constraints_of(project: Project) -> Constraints:
     """All that was said."""
-    return project.book.constraints()[0]
+    return project.book.constraints(project.data.ids)[0]
 
 
 def _report(project: Project, now: Clustering) -> str:
@@ -199,8 +204,12 @@ def read_statements(data: Data, content: bytes, name: str) -> tuple[Constraints,
     with tempfile.TemporaryDirectory() as folder:
         path = Path(folder, f"statements{suffix}")
         path.write_bytes(content)
-        with warnings.catch_warnings(record=True) as caught:
-            warnings.simplefilter("always")
-            found = read_constraints(path, ids=data.ids, skip_unknown=data.ids is not None)
-            found = found.on(data.n_rows)
-    return found, [str(each.message) for each in caught]
+        try:
+            return read_constraints(path, ids=data.ids).on(data.n_rows), []
+        except InvalidConstraintsError as error:
+            if data.ids is None or "is not among" not in str(error):
+                raise
+            with warnings.catch_warnings():
+                warnings.simplefilter("ignore", ConclustWarning)
+                known = read_constraints(path, ids=data.ids, skip_unknown=True)
+            return known.on(data.n_rows), [str(error)]

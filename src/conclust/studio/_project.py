@@ -7,6 +7,7 @@ import time
 import unicodedata
 from collections.abc import Callable, Iterable
 from datetime import UTC, datetime
+from itertools import islice
 from typing import Any
 
 import numpy as np
@@ -67,8 +68,7 @@ class Project:
         self._given_clusters = n_clusters
         _check_same_rows(data, store)
         self.book = Book(data.n_rows)
-        for number, event in store.events():
-            self.book.take(number, event)
+        self._replay()
         self.desk = Desk()
         self.clustering: Clustering | None = None
         self.busy: dict[str, str] = {}  # which of the two threads does what
@@ -84,6 +84,17 @@ class Project:
         self._threads: list[threading.Thread] = []
         self._exhausted, self._exhausted_at = False, -1
 
+    def _replay(self) -> None:
+        number = 0
+        try:
+            for number, event in self.store.events():
+                self.book.take(number, event)
+        except (KeyError, TypeError, ValueError, IndexError, AttributeError) as error:
+            raise SessionError(
+                f"{self.store.path} is damaged near event {number}: {error!r:.100}; take a copy of "
+                "it from before, or begin a new one with --project FILE."
+            ) from error
+
     def _named_rows(self) -> Any:
         rows = [row for answer in self.book.answers.values() for row in answer.samples]
         return np.array(rows, dtype=np.int64)
@@ -97,8 +108,8 @@ class Project:
             thread.start()
             self._threads.append(thread)
 
-    def close(self) -> None:
-        """Stop after what is being done, and leave one whole file."""
+    def close(self) -> bool:
+        """Leave one whole file; return whether nothing is being computed any more."""
         with self._changed:
             self._stopped = True
             self._changed.notify_all()
@@ -106,6 +117,7 @@ class Project:
             thread.join(timeout=0.2)  # a fit is not waited for: what it would say is not kept
         with self._lock:
             self.store.close()
+        return not any(thread.is_alive() for thread in self._threads)
 
     def tell_listeners(self, name: str, content: Any = None) -> None:
         """Something happened that pages want to know."""
@@ -200,7 +212,7 @@ class Project:
     def recluster(self) -> Clustering:
         """Fit to all that was said; waits."""
         with self._lock:
-            constraints, numbers = self.book.constraints()
+            constraints, numbers = self.book.constraints(self.data.ids)
             told = Told(
                 self.book.n_events,
                 len(self.book.answers),
@@ -341,7 +353,7 @@ class Project:
             return {
                 **reply,
                 "next": self.next(person, kind)["question"],
-                "conflict": self._conflict_of([reply["number"]]),
+                "conflict": self._conflict_with([reply["number"]]),
             }
 
     def _answer(self, asked: Question, answer: Any, person: str, **more: Any) -> Answer:
@@ -459,7 +471,7 @@ class Project:
                 ]
                 reply = {"numbers": [a.number for a in answers], "sentence": sentence}
                 self._commit(answers, request, reply)
-            return {**reply, "conflict": self._conflict_of(reply["numbers"])}
+            return {**reply, "conflict": self._conflict_with(reply["numbers"])}
 
     def _mapped(
         self, first: int, i: int, pair: Any, person: str, verb: str, n_clusters: int | None
@@ -635,7 +647,9 @@ class Project:
     def conflicts(self) -> list[dict[str, Any]]:
         """Answers that cannot all hold."""
         with self._lock:
-            found = [self._conflict(each) for each in self.book.contradictions()]
+            found = [
+                self._conflict(each) for each in islice(self.book.contradictions(), MAX_LISTED)
+            ]
             among = {p["number"] for each in found for p in each["path"]}
             among |= {each["new"] for each in found}
             for sentence, numbers in self.clustering.conflicts if self.clustering else ():
@@ -644,12 +658,16 @@ class Project:
                     found.append(self._other_conflict(sentence, numbers))
             return found
 
-    def _conflict_of(self, numbers: Iterable[int]) -> dict[str, Any] | None:
+    def _conflict_with(self, numbers: Iterable[int]) -> dict[str, Any] | None:
+        """What one of these answers contradicts; the pages of others hear of it too."""
         new = set(numbers)
         if not new & self.book.contradicting.keys():
             return None
         found = (each for each in self.book.contradictions() if each.number in new)
-        return next(map(self._conflict, found), None)
+        conflict = next(map(self._conflict, found), None)
+        if conflict is not None:
+            self.tell_listeners("conflict", conflict)
+        return conflict
 
     def _conflict(self, found: Contradiction) -> dict[str, Any]:
         a, b, sign = found.pair
@@ -704,7 +722,7 @@ class Project:
                 "people": people_of(self.book, {} if now is None else now.doubt),
                 "agreement": agreement_of(self.book),
                 "suspects": len(self._suspects()),
-                "conflicts": len(self.conflicts()),
+                "conflicts": len(self.book.contradicting),
                 "busy": self.stage,
                 "trouble": self.trouble,
             }

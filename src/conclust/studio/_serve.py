@@ -47,7 +47,7 @@ def serve(
         Told the address, with the token that opens the page.
     """
     uvicorn = require_web()
-    from conclust.studio._server import make_app
+    from conclust.studio._server import LAST, make_app
 
     listening = _listen(host, port, project.store.fact("port"))
     port = int(listening.getsockname()[1])
@@ -58,14 +58,20 @@ def serve(
         log_level="warning",
         access_log=False,
         server_header=False,
-        timeout_graceful_shutdown=1,  # pages listen for events and would never leave
+        timeout_graceful_shutdown=2,
         limit_concurrency=500,
     )
     sys.setswitchinterval(SWITCH)
     project.start()
     on_ready(address(host, port, token))
+
+    class Server(uvicorn.Server):  # type: ignore[name-defined]
+        async def shutdown(self, sockets: Any = None) -> None:
+            project.tell_listeners(LAST)  # pages that listen would keep it from stopping
+            await super().shutdown(sockets)
+
     with contextlib.suppress(KeyboardInterrupt):  # raised again by uvicorn once it has stopped
-        uvicorn.Server(config).run(sockets=[listening])
+        Server(config).run(sockets=[listening])
 
 
 def address(host: str, port: int, token: str) -> str:

@@ -29,6 +29,7 @@ TYPES = {
     ".svg": "image/svg+xml",
 }
 HEARTBEAT = 15.0  # seconds; tells a page that the server is there, and the server that a page is
+LAST = "last"  # the event after which there are none
 MAX_WAITING = 1_000  # events that a page has not fetched
 
 log = logging.getLogger("conclust.studio")
@@ -172,6 +173,8 @@ async def _stream(project: Project) -> AsyncIterator[str]:
             except TimeoutError:
                 yield ": still here\n\n"
             else:
+                if name == LAST:
+                    return
                 yield _event(name, content)
     finally:
         project.listeners.remove(listen)

@@ -30,6 +30,8 @@ class Store:
 
     def __init__(self, path: Path):
         self.path = path
+        if path.is_dir():
+            raise SessionError(f"{path} is a folder; name the file of the project in it.")
         is_new = not path.exists()
         if is_new:
             os.close(os.open(path, os.O_CREAT | os.O_WRONLY, 0o600))
