@@ -26,9 +26,19 @@ def hostile_table(path, n_rows=None):
     iris = load_iris(as_frame=True)
     frame = iris.data.copy()
     frame.columns = ["sepal length", "sepal width", "petal length", "petal width"]
-    frame.insert(0, "flower", [f"{i} {HOSTILE[i % 3]}" if i % 10 == 0 else f"flower {i}" for i in range(len(frame))])
-    frame["note"] = [f"{HOSTILE[i % len(HOSTILE)]} in the wood, {i} steps from the road" for i in range(len(frame))]
-    frame["page"] = [f"https://example.org/{i}" if i % 4 else "javascript:document.title='owned'" for i in range(len(frame))]
+    frame.insert(
+        0,
+        "flower",
+        [f"{i} {HOSTILE[i % 3]}" if i % 10 == 0 else f"flower {i}" for i in range(len(frame))],
+    )
+    frame["note"] = [
+        f"{HOSTILE[i % len(HOSTILE)]} in the wood, {i} steps from the road"
+        for i in range(len(frame))
+    ]
+    frame["page"] = [
+        f"https://example.org/{i}" if i % 4 else "javascript:document.title='owned'"
+        for i in range(len(frame))
+    ]
     frame.to_csv(path, index=False)
     return path
 
@@ -37,11 +47,22 @@ class Studio:
     """`conclust studio` on a table; it can be killed and started again."""
 
     def __init__(self, table, *options):
-        self.command = [sys.executable, "-m", "conclust", "studio", str(table), *options, "--no-browser", "--json"]
+        self.command = [
+            sys.executable,
+            "-m",
+            "conclust",
+            "studio",
+            str(table),
+            *options,
+            "--no-browser",
+            "--json",
+        ]
         self.start()
 
     def start(self):
-        self.process = subprocess.Popen(self.command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
+        self.process = subprocess.Popen(
+            self.command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True
+        )
         said = ""
         while not said.rstrip().endswith("}"):
             line = self.process.stdout.readline()

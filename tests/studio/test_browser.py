@@ -13,7 +13,15 @@ TRIES_MS = 20_000
 @pytest.fixture(scope="module")
 def studio(browser, tmp_path_factory):
     table = hostile_table(tmp_path_factory.mktemp("studio") / "iris.csv")
-    studio = Studio(table, "--id-col", "flower", "-k", "3", "--columns", "sepal length,sepal width,petal length,petal width")
+    studio = Studio(
+        table,
+        "--id-col",
+        "flower",
+        "-k",
+        "3",
+        "--columns",
+        "sepal length,sepal width,petal length,petal width",
+    )
     yield studio
     studio.close()
 
@@ -29,7 +37,9 @@ def visit(browser, studio):
         context.set_default_timeout(TRIES_MS)
         contexts.append(context)
         if person:
-            context.add_init_script(f"localStorage.setItem('conclust-person', {json.dumps(person)})")
+            context.add_init_script(
+                f"localStorage.setItem('conclust-person', {json.dumps(person)})"
+            )
         page = context.new_page()
         watch(page, address.partition("?")[0])
         page.goto(f"{address}#{page_name}")
@@ -38,8 +48,20 @@ def visit(browser, studio):
 
     def watch(page, base):
         page.on("pageerror", lambda error: troubles.append(str(error)))
-        page.on("console", lambda message: troubles.append(message.text) if "Content Security" in message.text else None)
-        page.on("request", lambda request: None if request.url.startswith((base, "data:", "blob:")) else troubles.append(request.url))
+        page.on(
+            "console",
+            lambda message: (
+                troubles.append(message.text) if "Content Security" in message.text else None
+            ),
+        )
+        page.on(
+            "request",
+            lambda request: (
+                None
+                if request.url.startswith((base, "data:", "blob:"))
+                else troubles.append(request.url)
+            ),
+        )
 
     call.watch = watch
     yield call
@@ -77,7 +99,9 @@ def put(page, samples, kind="pair"):
 
 
 def answers_of(page, person):
-    return [a for a in ask(page, "/api/answers?order=time&limit=500")["answers"] if a["by"] == person]
+    return [
+        a for a in ask(page, "/api/answers?order=time&limit=500")["answers"] if a["by"] == person
+    ]
 
 
 def saved(page, person, n):
@@ -94,7 +118,9 @@ def test_keys_answer_and_the_next_question_does_not_wait(visit):
     page = visit(person="keys")
     first = shown(page)
     page.wait_for_timeout(300)  # one more is fetched to be in hand
-    page.route("**/api/answer", lambda route: (page.wait_for_timeout(400), route.continue_()), times=1)
+    page.route(
+        "**/api/answer", lambda route: (page.wait_for_timeout(400), route.continue_()), times=1
+    )
     page.keyboard.press("y")
     at_once = page.locator(".ask").get_attribute("data-question")
     assert at_once not in ("", first)
@@ -104,7 +130,12 @@ def test_keys_answer_and_the_next_question_does_not_wait(visit):
         page.wait_for_timeout(150)
         page.keyboard.press(key)
     found = saved(page, "keys", 4)
-    assert [one["answer"] for one in reversed(found)] == ["must-link", "cannot-link", "unsure", "skip"]
+    assert [one["answer"] for one in reversed(found)] == [
+        "must-link",
+        "cannot-link",
+        "unsure",
+        "skip",
+    ]
     assert page.locator(".saved").inner_text().endswith("answers")
 
 
@@ -114,7 +145,10 @@ def test_prodigys_keys_and_held_ones(visit):
         shown(page)
         page.wait_for_timeout(200)
         page.keyboard.press(key)
-    assert [one["answer"] for one in reversed(saved(page, "prodigy", 2))] == ["must-link", "cannot-link"]
+    assert [one["answer"] for one in reversed(saved(page, "prodigy", 2))] == [
+        "must-link",
+        "cannot-link",
+    ]
     shown(page)
     # A key held down answers once: what the keyboard repeats is not meant.
     page.keyboard.down("y")
@@ -147,9 +181,14 @@ def test_undo_brings_the_question_back(visit):
     names = page.locator(".comparison thead th").all_inner_texts()
     page.keyboard.press("n")
     saved(page, "undo", 1)
-    page.wait_for_function("id => document.querySelector('.ask').dataset.question !== id", arg=question)
+    page.wait_for_function(
+        "id => document.querySelector('.ask').dataset.question !== id", arg=question
+    )
     page.keyboard.press("z")
-    page.wait_for_function("names => [...document.querySelectorAll('.comparison thead th')].every((th, i) => th.innerText === names[i])", arg=names)
+    page.wait_for_function(
+        "names => [...document.querySelectorAll('.comparison thead th')].every((th, i) => th.innerText === names[i])",
+        arg=names,
+    )
     assert answers_of(page, "undo") == []
     page.keyboard.press("z")
     page.wait_for_selector(".toast")
@@ -304,7 +343,12 @@ def test_a_row_under_the_pointer_is_shown(visit):
 def test_files_are_taken_home_and_answers_brought_along(visit, tmp_path):
     page = visit("progress", accept_downloads=True)
     page.wait_for_selector(".exports a")
-    begins = {"labels.csv": b"flower,", "constraints.csv": b"a,b,", "answers.jsonl": b"{", "report.html": b"<!doctype html>"}
+    begins = {
+        "labels.csv": b"flower,",
+        "constraints.csv": b"a,b,",
+        "answers.jsonl": b"{",
+        "report.html": b"<!doctype html>",
+    }
     for name, head in begins.items():
         with page.expect_download() as download:
             page.locator(f".exports a[download='{name}']").click()
@@ -312,17 +356,27 @@ def test_files_are_taken_home_and_answers_brought_along(visit, tmp_path):
         assert content.lower().startswith(head.lower()), (name, content[:60])
         assert download.value.suggested_filename == name
     links = tmp_path / "links.csv"
-    links.write_text("a,b,type\nflower 1,flower 2,must-link\nflower 1,nobody,must-link\n", encoding="utf-8")
+    links.write_text(
+        "a,b,type\nflower 1,flower 2,must-link\nflower 1,nobody,must-link\n", encoding="utf-8"
+    )
     page.locator("#import").set_input_files(links)
-    page.wait_for_function("document.querySelector('[aria-labelledby=in] [role=status]').innerText.includes('1 statement')")
+    page.wait_for_function(
+        "document.querySelector('[aria-labelledby=in] [role=status]').innerText.includes('1 statement')"
+    )
     assert "nobody" in page.locator("[aria-labelledby=in] [role=status]").inner_text()
 
 
 def test_suspects_are_kept_dropped_or_asked_again(visit):
     page = visit("answers")
     page.wait_for_selector(".answered li")
-    doubtful = {**ask(page, "/api/answers?order=time&limit=1")["answers"][0], "suspect": True, "doubt": 0.93}
-    page.route("**/api/answers?*", lambda route: route.fulfill(json={"total": 1, "answers": [doubtful]}))
+    doubtful = {
+        **ask(page, "/api/answers?order=time&limit=1")["answers"][0],
+        "suspect": True,
+        "doubt": 0.93,
+    }
+    page.route(
+        "**/api/answers?*", lambda route: route.fulfill(json={"total": 1, "answers": [doubtful]})
+    )
     page.reload()
     page.locator(".answered .suspect").wait_for()
     assert "93%" in page.locator(".doubt").inner_text()
@@ -377,7 +431,9 @@ def test_cells_are_words_and_nothing_else(visit):
     cells = page.locator(".comparison").inner_text()
     assert "<script>document.title='owned'</script>" in cells
     assert page.locator(".comparison script, .comparison img").count() == 0
-    addresses = page.locator(".comparison a").evaluate_all("all => all.map((a) => [a.protocol, a.rel])")
+    addresses = page.locator(".comparison a").evaluate_all(
+        "all => all.map((a) => [a.protocol, a.rel])"
+    )
     assert all(protocol == "https:" and "noopener" in rel for protocol, rel in addresses)
     put(page, [6, 13])
     unfold = page.get_by_role("button", name="Show all").first
@@ -393,7 +449,15 @@ def test_cells_are_words_and_nothing_else(visit):
 
 def test_killed_and_started_again_no_answer_is_lost(visit, tmp_path):
     # Answers given while the server is gone are kept, and sent when it is back.
-    mine = Studio(hostile_table(tmp_path / "iris.csv"), "--id-col", "flower", "-k", "3", "--columns", "sepal length,petal length")
+    mine = Studio(
+        hostile_table(tmp_path / "iris.csv"),
+        "--id-col",
+        "flower",
+        "-k",
+        "3",
+        "--columns",
+        "sepal length,petal length",
+    )
     try:
         page = visit(url=mine.url, person="crash")
         for _ in range(2):
@@ -409,7 +473,11 @@ def test_killed_and_started_again_no_answer_is_lost(visit, tmp_path):
         mine.start()
         page.locator("#line").wait_for(state="hidden")
         found = saved(page, "crash", 3)
-        assert [one["answer"] for one in reversed(found)] == ["must-link", "must-link", "cannot-link"]
+        assert [one["answer"] for one in reversed(found)] == [
+            "must-link",
+            "must-link",
+            "cannot-link",
+        ]
         shown(page)
     finally:
         mine.close()
@@ -419,7 +487,14 @@ def test_dark_and_light_by_a_switch(visit):
     page = visit(color_scheme="light")
 
     def ground():
-        return sum(map(int, re.findall(r"\d+", page.evaluate("getComputedStyle(document.body).backgroundColor"))[:3]))
+        return sum(
+            map(
+                int,
+                re.findall(
+                    r"\d+", page.evaluate("getComputedStyle(document.body).backgroundColor")
+                )[:3],
+            )
+        )
 
     assert ground() > 600
     page.get_by_label("Light or dark").click()

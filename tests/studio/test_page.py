@@ -9,7 +9,11 @@ import pytest
 from conclust.reporting._html import COLORS, SHAPES
 
 PAGE = resources.files("conclust.studio") / "page"
-SCRIPTS = {file.name: file.read_text(encoding="utf-8") for file in PAGE.iterdir() if file.name.endswith(".js")}
+SCRIPTS = {
+    file.name: file.read_text(encoding="utf-8")
+    for file in PAGE.iterdir()
+    if file.name.endswith(".js")
+}
 STRINGS = json.loads((PAGE / "strings.en.json").read_text(encoding="utf-8"))
 
 
@@ -18,9 +22,11 @@ def keys_of(script):
     rooms = {key.partition(".")[0] for key in STRINGS}
     plain = re.findall(r'"([a-zA-Z]+(?:\.[\w-]+)*)"', script)
     made = re.findall(r"(?:say|phrase)\(`([^`]+)`", script)
-    return {re.escape(key) for key in plain if key.partition(".")[0] in rooms and ("." in key or key in STRINGS)} | {
-        re.escape(re.sub(r"\$\{.*\}", "*", key)).replace(r"\*", ".+") for key in made
-    }
+    return {
+        re.escape(key)
+        for key in plain
+        if key.partition(".")[0] in rooms and ("." in key or key in STRINGS)
+    } | {re.escape(re.sub(r"\$\{.*\}", "*", key)).replace(r"\*", ".+") for key in made}
 
 
 def test_every_word_is_in_the_one_file_and_used():
@@ -47,7 +53,10 @@ def test_the_page_asks_for_nothing_from_elsewhere():
     for file in PAGE.iterdir():
         if file.name.endswith((".html", ".css", ".svg")):
             content = file.read_text(encoding="utf-8")
-            assert re.findall(r"https?://(?!www\.w3\.org/2000/svg)|style=|<script>|url\(", content) == [], file.name
+            assert (
+                re.findall(r"https?://(?!www\.w3\.org/2000/svg)|style=|<script>|url\(", content)
+                == []
+            ), file.name
 
 
 def test_clusters_look_as_in_the_report():

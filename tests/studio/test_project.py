@@ -44,6 +44,54 @@ def test_a_page_opened_again_gets_the_same_question_and_others_another(project):
     assert project.next("bob")["question"]["id"] != mine["id"]
 
 
+def test_a_tab_holds_several_and_shares_none(project):
+    # Check that what a tab has is not handed out again, to it or to another of the same person.
+    first = project.next("ann", tab="one")["question"]
+    second = project.next("ann", tab="one", have=[first["id"]])["question"]
+    other = project.next("ann", tab="two")["question"]
+    assert len({frozenset(q["samples"]) for q in (first, second, other)}) == 3
+    # Opened again, the tab has nothing and gets back what it was handed.
+    assert project.next("ann", tab="one")["question"]["id"] in (first["id"], second["id"])
+
+
+def test_the_next_question_is_of_the_kind_wanted(project, requests):
+    question = project.next("ann")["question"]
+    reply = project.answer("ann", next(requests), question["id"], "unsure", kind="triple")
+    assert reply["next"]["kind"] == "triple"
+
+
+def test_what_an_answer_settles_is_not_asked(project, requests):
+    tell(project, requests, 0, 1, "must-link")
+    in_hand = project.pose("ann", [0, 2], "pair")["question"]
+    question = project.pose("ann", [1, 2], "pair")["question"]
+    reply = project.answer("ann", next(requests), question["id"], "must-link", have=[in_hand["id"]])
+    assert reply["settled"] == [in_hand["id"]]
+    assert reply["next"]["id"] != in_hand["id"]
+
+
+def test_lines_of_the_map_are_the_pairs_as_said(project, requests):
+    tell(project, requests, 0, 1, "must-link")
+    tell(project, requests, 1, 2, "cannot-link")
+    tell(project, requests, 3, 4, "unsure")
+    assert project.lines() == {"must": [[0, 1]], "cannot": [[1, 2]]}
+
+
+def test_rows_are_found_by_name(project):
+    found = [one["name"] for one in project.find("ROW5")["rows"]]
+    assert found[:3] == ["row5", "row50", "row51"]
+    assert project.find("w59")["rows"] == [{"row": 59, "name": "row59"}]
+    assert project.find("nobody")["rows"] == []
+
+
+def test_two_clusters_are_kept_apart(project, requests):
+    project.recluster()
+    said = project.say("ann", next(requests), "apart", clusters=[0, 1])
+    labels = project.clustering.labels
+    pairs = project.lines()["cannot"]
+    assert len(said["numbers"]) == len(pairs) == 3
+    assert all({labels[a], labels[b]} == {0, 1} for a, b in pairs)
+
+
 def test_two_tabs(project, requests):
     # Check that the second answer to one question is refused, with the next question.
     question = project.next("ann")["question"]

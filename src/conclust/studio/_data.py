@@ -1,6 +1,7 @@
 """What a project is about: rows as numbers, and as people see them."""
 
 import hashlib
+import heapq
 import re
 from dataclasses import dataclass, field
 from functools import cached_property
@@ -81,6 +82,17 @@ class Data:
     def row_name(self, row: int) -> str:
         """What a row is called."""
         return str(row) if self.ids is None else self.ids[row]
+
+    def find(self, text: str, n: int) -> list[int]:
+        """Rows of that name; then those whose names begin with it, then those that hold it."""
+        wanted = text.casefold()
+        names = (self.row_name(row).casefold() for row in range(self.n_rows))
+        ranks = (
+            (name != wanted, not name.startswith(wanted), row)
+            for row, name in enumerate(names)
+            if wanted in name
+        )
+        return [row for *_, row in heapq.nsmallest(n, ranks)]
 
     @cached_property
     def kinds(self) -> dict[str, str]:

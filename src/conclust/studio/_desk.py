@@ -4,7 +4,7 @@ import re
 import secrets
 import time
 from collections import deque
-from collections.abc import Callable
+from collections.abc import Callable, Collection
 from typing import Any, NamedTuple
 
 from conclust.active import Question
@@ -23,6 +23,7 @@ class Held(NamedTuple):
 
     question: Question
     person: str
+    tab: str
     since: float
 
 
@@ -64,10 +65,13 @@ class Desk:
 
     # ------------------------------------------------------------------ handing out
 
-    def held_by(self, person: str, kind: str) -> Question | None:
-        """The question of this kind that somebody has already: a page that is opened again."""
+    def held_by(
+        self, person: str, kind: str, tab: str = "", have: Collection[Any] = ()
+    ) -> Question | None:
+        """A question of this kind that a tab was handed and does not have: it was opened again."""
         for held in reversed(self._out.values()):
-            if held.person == person and held.question.kind == kind and self._is_kept(held):
+            is_theirs = (held.person, held.tab, held.question.kind) == (person, tab, kind)
+            if is_theirs and held.question.id not in have and self._is_kept(held):
                 return held.question
         return None
 
@@ -82,9 +86,9 @@ class Desk:
                 return question
         return None
 
-    def hand_out(self, question: Question, person: str) -> Question:
+    def hand_out(self, question: Question, person: str, tab: str = "") -> Question:
         """Keep a question for somebody."""
-        self._out[question.id] = Held(question, person, self.now())
+        self._out[question.id] = Held(question, person, tab, self.now())
         return question
 
     def held_rows(self) -> set[frozenset[int]]:
@@ -95,6 +99,10 @@ class Desk:
     def close(self, question: Any) -> None:
         """It was answered."""
         self._out.pop(question, None)
+
+    def among(self, names: Collection[Any]) -> list[Question]:
+        """Those of these that are with somebody."""
+        return [held.question for held in map(self._out.get, names) if held is not None]
 
     def find(self, name: Any, person: str, n_rows: int) -> Question:
         """The question that somebody answers, from this run or one before."""

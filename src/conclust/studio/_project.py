@@ -5,7 +5,7 @@ import sqlite3
 import threading
 import time
 import unicodedata
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Collection, Iterable
 from datetime import UTC, datetime
 from itertools import islice
 from typing import Any
@@ -28,10 +28,13 @@ from conclust.studio._store import Store
 
 MAX_SHOWN = 20_000  # rows on the map, and to be asked about
 MAX_NAME, MAX_REQUEST = 40, 100  # characters
+MAX_HAVE = 20  # questions of one tab
 RECHECKED = 0.05  # of the questions where several answer: pairs that another has answered
 ENOUGH_TO_RECHECK = 10
 N_TRIES = 50
 MAX_LISTED = 500
+MAX_LINES = 1_000  # statements of each sort on the map
+MAX_FOUND = 20  # rows of a name
 VERB_WEIGHT = 3.0  # what is said on the map is said of many rows
 REST = 0.5  # seconds between two fits, at least
 AT_RANDOM = "two rows at random, while better questions are looked for"
@@ -263,20 +266,28 @@ class Project:
                 "warnings": self.data.warnings,
             }
 
-    def next(self, person: str, kind: str = "pair", size: int | None = None) -> dict[str, Any]:
-        """The question that somebody has, or a new one."""
+    def next(
+        self,
+        person: str,
+        kind: str = "pair",
+        size: int | None = None,
+        *,
+        tab: str = "",
+        have: Collection[str] = (),
+    ) -> dict[str, Any]:
+        """A question that this tab was handed and does not `have`, or a new one."""
         if kind not in ("pair", "triple", "piles"):
             raise SessionError(f"kind={kind!r:.60} is none of 'pair', 'triple', 'piles'.")
         if size is not None and not (type(size) is int and 2 <= size <= 10):
             raise SessionError(f"size={size!r:.60} must be a whole number from 2 to 10.")
         with self._changed:
-            found = self.desk.held_by(person, kind)
+            found = self.desk.held_by(person, kind, tab, have)
             if found is None:
                 found = self._found(person, kind, size or PILE)
                 self._changed.notify_all()
             if found is None:
                 return {"question": None, "reason": "nothing left"}
-            return {"question": self._shown(self.desk.hand_out(found, person))}
+            return {"question": self._shown(self.desk.hand_out(found, person, tab))}
 
     def _found(self, person: str, kind: str, size: int) -> Question | None:
         if kind == "pair" and (again := self._second_opinion(person)) is not None:
@@ -324,24 +335,34 @@ class Project:
             return None
         return new_question("pair", samples, SECOND_OPINION)
 
-    def pose(self, person: str, samples: Any, kind: Any) -> dict[str, Any]:
+    def pose(self, person: str, samples: Any, kind: Any, *, tab: str = "") -> dict[str, Any]:
         """Ask, or ask again, about these rows."""
         rows = checked_rows(samples, kind, self.data.n_rows)
         with self._lock:
             question = new_question(kind, rows, "asked for")
-            return {"question": self._shown(self.desk.hand_out(question, person))}
+            return {"question": self._shown(self.desk.hand_out(question, person, tab))}
 
     # ------------------------------------------------------------------ answers
 
     def answer(
-        self, person: str, request: str, question: Any, answer: Any, seconds: Any = None
+        self,
+        person: str,
+        request: str,
+        question: Any,
+        answer: Any,
+        seconds: Any = None,
+        *,
+        tab: str = "",
+        have: Collection[str] = (),
+        kind: str | None = None,
+        size: int | None = None,
     ) -> dict[str, Any]:
-        """Take an answer; it is on the disk when this returns."""
+        """Take an answer; it is on the disk when this returns. The next question is of `kind`."""
         with self._lock:
             reply = self.store.reply(request)
             if reply is None:
                 asked = self.desk.find(question, person, self.data.n_rows)
-                self._check_open(asked, person)
+                self._check_open(asked, person, tab, have)
                 told = self._answer(
                     asked, asked.checked(answer), person, seconds=_checked_seconds(seconds)
                 )
@@ -349,12 +370,29 @@ class Project:
                 reply = {"number": told.number, "change": _change(settled)}
                 self._commit([told], request, reply)
                 self.desk.close(asked.id)
-            kind = question_of(question, self.data.n_rows).kind
+            settled_now = self._settled(have)
+            kind = kind or question_of(question, self.data.n_rows).kind
+            following = self.next(person, kind, size, tab=tab, have=have)
             return {
                 **reply,
-                "next": self.next(person, kind)["question"],
+                "next": following["question"],
+                "reason": following.get("reason"),
+                "settled": settled_now,
                 "conflict": self._conflict_with([reply["number"]]),
             }
+
+    def _settled(self, have: Collection[str]) -> list[Any]:
+        """Close those of these questions whose answers follow by now."""
+        found = [
+            question.id
+            for question in self.desk.among(have)
+            if question.kind == "pair"
+            and self.book.implied(*question.samples) != 0
+            and not self.book.was_asked(question.samples)  # else it is asked again on purpose
+        ]
+        for name in found:
+            self.desk.close(name)
+        return found
 
     def _answer(self, asked: Question, answer: Any, person: str, **more: Any) -> Answer:
         return Answer(
@@ -369,13 +407,13 @@ class Project:
             **more,
         )
 
-    def _check_open(self, asked: Question, person: str) -> None:
+    def _check_open(self, asked: Question, person: str, tab: str, have: Collection[str]) -> None:
         why = self.book.closed.get(str(asked.id))
         if why is not None:
             self.desk.close(asked.id)
             raise TakenError(
                 f"Question {asked.id} {why}; here is the next.",
-                self.next(person, asked.kind)["question"],
+                self.next(person, asked.kind, tab=tab, have=have)["question"],
             )
 
     def _commit(self, answers: list[Answer], request: str | None, reply: Any) -> None:
@@ -396,7 +434,7 @@ class Project:
             self._changed.notify_all()
         self.tell_listeners("answers", {"total": len(self.book.answers)})
 
-    def undo(self, person: str, request: str) -> dict[str, Any]:
+    def undo(self, person: str, request: str, *, tab: str = "") -> dict[str, Any]:
         """Take back what this person said last, and ask it again."""
         with self._lock:
             reply = self.store.reply(request)
@@ -417,7 +455,7 @@ class Project:
             question = None
             if reply["again"] is not None and reply["again"] not in self.book.closed:
                 again = self.desk.find(reply["again"], person, self.data.n_rows)
-                question = self._shown(self.desk.hand_out(again, person))
+                question = self._shown(self.desk.hand_out(again, person, tab))
             return {"number": reply["number"], "question": question}
 
     def _said_with(self, answer: Answer) -> list[int]:
@@ -500,9 +538,9 @@ class Project:
             return _verbs.link(rows), None, f"{len(rows)} rows are linked."
         if verb == "together":
             return _verbs.together(X, rows), None, f"These {len(rows)} rows are one."
-        if verb == "apart":
+        if verb == "apart" and not about.get("clusters"):
             return _verbs.apart(X, rows, others), None, "They stay apart."
-        if verb not in ("merge", "split"):
+        if verb not in ("apart", "merge", "split"):
             raise SessionError(
                 f"verb={verb!r:.60} is none of 'link', 'apart', 'together', 'merge', 'split'."
             )
@@ -511,6 +549,8 @@ class Project:
             raise SessionError("There are no clusters yet; they are being made.")
         clusters = self._checked_clusters(about.get("clusters"), rows, now)
         names = " and ".join(now.names[c] for c in clusters)
+        if verb == "apart":
+            return _verbs.clusters_apart(X, now.labels, clusters), None, f"{names} stay apart."
         if verb == "merge":
             k = max(now.n_clusters - len(clusters) + 1, 1)
             return _verbs.merge(X, now.labels, clusters), k, f"{names} are one cluster."
@@ -555,6 +595,20 @@ class Project:
             "sizes": now.sizes,
             "names": now.names,
         }
+
+    def lines(self) -> dict[str, Any]:
+        """The pairs as they were said, the latest, to be drawn on the map."""
+        with self._lock:
+            said = [pair for n in sorted(self.book.answers) for pair in self.book.answers[n].pairs]
+        return {
+            name: [[int(a), int(b)] for a, b, s in said if s == sign][-MAX_LINES:]
+            for name, sign in (("must", 1), ("cannot", -1))
+        }
+
+    def find(self, text: str) -> dict[str, Any]:
+        """Rows by their names."""
+        found = self.data.find(text, MAX_FOUND)
+        return {"rows": [{"row": row, "name": self.data.row_name(row)} for row in found]}
 
     def item(self, row: Any) -> dict[str, Any]:
         """One row, as it is shown."""
@@ -805,6 +859,18 @@ def checked_person(name: Any) -> str:
             "with one of = + - @."
         )
     return name
+
+
+def checked_tab(tab: Any, have: Any) -> tuple[str, list[str]]:
+    """Which tab of a browser asks, and the questions that it has."""
+    if not isinstance(tab, str) or len(tab) > MAX_REQUEST:
+        raise SessionError(f"tab={tab!r:.60} must be a text of at most {MAX_REQUEST} characters.")
+    is_list = isinstance(have, list) and len(have) <= MAX_HAVE
+    if not is_list or not all(isinstance(name, str) for name in have):
+        raise SessionError(
+            f"have={have!r:.60} must be a list of at most {MAX_HAVE} names of questions."
+        )
+    return tab, have
 
 
 def checked_request(request: Any) -> str:

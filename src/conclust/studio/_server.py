@@ -18,7 +18,14 @@ from starlette.routing import Route
 from conclust.exceptions import ConclustError, SessionError
 from conclust.studio._data import IMAGES
 from conclust.studio._export import EXPORTS, export, read_statements
-from conclust.studio._project import Project, TakenError, checked_person, checked_request
+from conclust.studio._project import (
+    MAX_NAME,
+    Project,
+    TakenError,
+    checked_person,
+    checked_request,
+    checked_tab,
+)
 from conclust.studio._safety import MAX_BODY, MAX_FILE, Safety, hosts_of
 
 TYPES = {
@@ -66,6 +73,8 @@ class _Routes:
             "/api/project": lambda r: project.about(),
             "/api/map": lambda r: project.map(),
             "/api/labels": lambda r: project.labels(),
+            "/api/lines": lambda r: project.lines(),
+            "/api/find": lambda r: project.find(r.query_params.get("text", "")[:MAX_NAME]),
             "/api/conflicts": lambda r: project.conflicts(),
             "/api/progress": lambda r: project.progress(),
             "/api/row/{row}": lambda r: project.item(_number(r.path_params["row"])),
@@ -77,15 +86,24 @@ class _Routes:
             ),
         }
         said: dict[str, Callable[[dict[str, Any]], Any]] = {
-            "/api/next": lambda b: project.next(_person(b), b.get("kind") or "pair", b.get("size")),
-            "/api/answer": lambda b: project.answer(
-                _person(b), _request(b), b.get("question"), b.get("answer"), b.get("seconds")
+            "/api/next": lambda b: project.next(
+                _person(b), b.get("kind") or "pair", b.get("size"), **_tab(b)
             ),
-            "/api/undo": lambda b: project.undo(_person(b), _request(b)),
+            "/api/answer": lambda b: project.answer(
+                _person(b),
+                _request(b),
+                b.get("question"),
+                b.get("answer"),
+                b.get("seconds"),
+                kind=b.get("kind"),
+                size=b.get("size"),
+                **_tab(b),
+            ),
+            "/api/undo": lambda b: project.undo(_person(b), _request(b), tab=_tab(b)["tab"]),
             "/api/retract": lambda b: project.retract(_person(b), _request(b), b.get("numbers")),
             "/api/keep": lambda b: project.keep(_person(b), _request(b), b.get("number")),
             "/api/pose": lambda b: project.pose(
-                _person(b), b.get("samples"), b.get("kind") or "pair"
+                _person(b), b.get("samples"), b.get("kind") or "pair", tab=_tab(b)["tab"]
             ),
             "/api/say": lambda b: project.say(
                 _person(b),
@@ -246,6 +264,11 @@ def _person(body: dict[str, Any]) -> str:
 
 def _request(body: dict[str, Any]) -> str:
     return checked_request(body.get("request"))
+
+
+def _tab(body: dict[str, Any]) -> dict[str, Any]:
+    tab, have = checked_tab(body.get("tab") or "", body.get("have") or [])
+    return {"tab": tab, "have": have}
 
 
 def _number(text: str) -> int:

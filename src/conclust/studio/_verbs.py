@@ -46,6 +46,14 @@ def apart(X: Any, rows: Sequence[int], others: Sequence[int]) -> Pairs:
     return _between(typical(X, rows), typical(X, others), -1)
 
 
+def clusters_apart(X: Any, labels: IntArray, clusters: Sequence[int]) -> Pairs:
+    """Typical rows of two clusters."""
+    if len(clusters) != 2:
+        raise SessionError(f"apart: choose two clusters; got {len(clusters)}.")
+    first, second = (_members(labels, cluster) for cluster in clusters)
+    return _between(typical(X, first), typical(X, second), -1)
+
+
 def merge(X: Any, labels: IntArray, clusters: Sequence[int]) -> Pairs:
     """Typical rows of each cluster with those of the next."""
     if len(clusters) < 2:
