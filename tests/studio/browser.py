@@ -4,7 +4,6 @@ import json
 import subprocess
 import sys
 
-import pandas as pd
 from sklearn.datasets import load_iris
 
 PHONE, DESK = {"width": 390, "height": 844}, {"width": 1280, "height": 860}
@@ -21,7 +20,7 @@ HOSTILE = [
 ]
 
 
-def hostile_table(path, n_rows=None):
+def hostile_table(path):
     """Irises with names and notes that would harm a careless page."""
     iris = load_iris(as_frame=True)
     frame = iris.data.copy()

@@ -20,7 +20,7 @@ STRINGS = json.loads((PAGE / "strings.en.json").read_text(encoding="utf-8"))
 def keys_of(script):
     """Keys as patterns: those written out, and those with a part put in."""
     rooms = {key.partition(".")[0] for key in STRINGS}
-    plain = re.findall(r'"([a-zA-Z]+(?:\.[\w-]+)*)"', script)
+    plain = re.findall(r'"([a-zA-Z]+(?:\.[\w-]+)*)(?<!\.jsonl)"', script)
     made = re.findall(r"(?:say|phrase)\(`([^`]+)`", script)
     return {
         re.escape(key)

@@ -13,6 +13,7 @@ export class Desk {
   reason = "looking";
   nWaiting = 0; // answers not yet acknowledged
   nAnswered = 0;
+  nBefore = 0; // answers when the page was opened
   #line = Promise.resolve();
   #shownAt = 0;
   #told;
@@ -23,7 +24,8 @@ export class Desk {
   }
 
   async start() {
-    this.nAnswered = (await get("/api/progress")).answered ?? 0;
+    const { answered, unsure } = await get("/api/progress");
+    this.nAnswered = this.nBefore = answered + unsure;
     this.#told("saved");
     this.look();
   }

@@ -84,7 +84,8 @@ function head(items, isNumbered) {
 
 /** Rows side by side, a line for each field; what differs is marked. */
 export function comparison(items, differing, isNumbered = false) {
-  const fields = items[0].fields.map((field, i) => [field.column, i, differing.includes(field.column)]);
+  const isName = (i) => items.every((item) => item.fields[i].value === item.name); // it stands above
+  const fields = items[0].fields.map((field, i) => [field.column, i, differing.includes(field.column)]).filter(([, i]) => !isName(i));
   const isFolded = fields.length > MANY_FIELDS;
   const shown = isFolded ? fields.filter(([, , differs]) => differs) : fields;
   const equal = isFolded ? fields.filter(([, , differs]) => !differs) : [];
@@ -107,6 +108,6 @@ export function comparison(items, differing, isNumbered = false) {
 
 /** One row on its own. */
 export function card(item) {
-  return make("dl", { class: "card-fields" }, item.fields.map((field) =>
+  return make("dl", { class: "card-fields" }, item.fields.filter((field) => field.value !== item.name).map((field) =>
     make("div", {}, make("dt", {}, make("bdi", {}, field.column)), make("dd", {}, cell(field)))));
 }

@@ -287,7 +287,7 @@ export class MapPage {
   }
 
   #clusters() {
-    return make("section", { class: "panel", "aria-labelledby": "list-title" },
+    return make("div", { class: "panel" },
       make("h2", { id: "list-title" }, say("map.list")), make("p", { class: "soft" }, say("map.listText")),
       make("div", { class: "wide", tabindex: "0", role: "region", "aria-labelledby": "list-title" },
         make("table", { class: "clusters" }, make("thead", {}, make("tr", {}, ["choose", "cluster", "size", "do"].map((column) => make("th", { scope: "col" }, say(`list.${column}`))))), this.#table)));

@@ -452,7 +452,8 @@ export class Plot {
     pen.lineJoin = "round";
     this.#tags = [];
     for (const { cluster, u, v } of this.middles ?? []) {
-      const words = String(this.#names[cluster] ?? cluster).slice(0, MAX_TAG);
+      const name = String(this.#names[cluster] ?? cluster);
+      const words = name.length > MAX_TAG ? `${name.slice(0, MAX_TAG - 1)}…` : name;
       const halfWidth = pen.measureText(words).width / 2 + 4;
       const halfHeight = size * 0.8;
       const middle = (u - this.#cx) * this.#spanX() + this.#width / 2;

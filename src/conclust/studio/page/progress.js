@@ -41,8 +41,9 @@ export class ProgressPage {
     this.#facts.replaceChildren(...[this.#lead(progress), this.#numbers(progress), this.#stability(progress), this.#rates(progress), this.#people(progress)].filter(Boolean));
   }
 
-  #lead({ expected_change: change }) {
-    return make("p", { class: "lead" }, change?.sentence || say("progress.soon"));
+  #lead({ expected_change: change, trouble }) {
+    return make("div", {}, make("p", { class: "lead" }, change?.sentence || say("progress.soon")),
+      trouble ? make("p", { class: "panel warn", role: "alert", dir: "auto" }, trouble) : null);
   }
 
   #numbers(progress) {
@@ -74,7 +75,7 @@ export class ProgressPage {
   #people({ people }) {
     if (!people?.length) return null;
     const columns = ["name", "answers", "seconds", "errorMust", "errorCannot", "disagreements"];
-    return make("section", { class: "panel", "aria-labelledby": "people" }, make("h2", { id: "people" }, say("progress.people")),
+    return make("div", { class: "panel" }, make("h2", { id: "people" }, say("progress.people")),
       make("div", { class: "wide", tabindex: "0", role: "region", "aria-labelledby": "people" },
         make("table", {}, make("thead", {}, make("tr", {}, columns.map((column, i) => make("th", { scope: "col", class: i ? "n" : null }, say(`people.${column}`))))),
           make("tbody", {}, people.map((one) => make("tr", {}, make("th", { scope: "row" }, name(one.name, 40)),

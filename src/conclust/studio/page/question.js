@@ -98,7 +98,9 @@ export class QuestionPage {
 
   #render() {
     const { shown } = this.desk;
-    const hadFocus = this.element.contains(document.activeElement) || document.activeElement === document.body;
+    // The first question does not take the focus away from the beginning of the page.
+    const isAnswering = this.desk.nAnswered > this.desk.nBefore && document.activeElement === document.body;
+    const hadFocus = this.element.contains(document.activeElement) || isAnswering;
     this.#piles = shown?.kind === "piles" ? new Piles(shown, (piles) => this.#answer(piles)) : null;
     this.#heading.textContent = shown ? say(`asked.${shown.kind}`) : say(this.desk.reason === "looking" ? "ask.looking" : "ask.nothing");
     this.#why.textContent = shown ? shown.why ?? "" : say(this.desk.reason === "looking" ? "ask.lookingMore" : "ask.nothingMore");
