@@ -4,9 +4,10 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from conclust import Constraints
+from conclust import AutoCluster, Constraints, sample_constraints
 from conclust.exceptions import SessionError
 from conclust.studio import Data
+from conclust.studio._clustering import renumber
 from conclust.studio._export import EXPORTS, export, read_statements, write_all
 from conclust.studio._people import agreement_of, people_of
 from conclust.studio._project import TakenError, checked_person
@@ -231,10 +232,20 @@ def test_numbers_of_clusters_stay_from_fit_to_fit(project, requests):
     tell(project, requests, 0, 1, "must-link" if first.labels[0] == first.labels[1] else "unsure")
     second = project.recluster()
     assert (first.labels == second.labels).mean() > 0.9
-    model = second.model
-    assert (second.order[second.labels] == model.labels_).all()
     assert second.version == 2
     assert [n for n, _ in second.stability] == [0, 1]
+
+
+@pytest.mark.parametrize("n_links", [0, 20])
+def test_the_model_gives_new_rows_the_numbers_that_people_see(blobs, n_links):
+    X, y = blobs
+    model = AutoCluster(3, random_state=0).fit(X, constraints=sample_constraints(y, n_links))
+    before = model.labels_.copy()
+    order = np.array([2, 0, 1])
+    renumber(model, order)
+    assert (order[model.labels_] == before).all()
+    assert (model.predict(X) == model.labels_).all()
+    assert (model.confidence() > 0.5).all()
 
 
 def test_the_background_finds_questions_and_clusters(project, requests, blobs):

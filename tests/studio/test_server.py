@@ -55,6 +55,9 @@ def test_a_dialogue(client):
     assert twice.json()["next"]["id"] == reply["next"]["id"]
     back = client.post("/api/undo", json={"person": "ann", "request": "r3"}).json()
     assert back["question"]["samples"] == question["samples"]
+    reused = client.post("/api/keep", json={"request": "r3", "number": 1})
+    assert reused.status_code == 400
+    assert "was used for another action (undo)" in reused.json()["error"]
     said = {"person": "ann", "request": "r4", "verb": "link", "rows": [0, 1]}
     assert len(client.post("/api/say", json=said).json()["numbers"]) == 1
 
@@ -127,7 +130,9 @@ def test_the_own_origin_is_let_in(client):
     ],
 )
 def test_only_what_is_listed_is_served(client, path):
-    assert client.get(path).status_code in (400, 404)
+    reply = client.get(path)
+    assert reply.status_code in (400, 404)
+    assert reply.json()["error"]
 
 
 # ---------------------------------------------------------------------- nonsense

@@ -66,11 +66,14 @@ def command(
     conclust studio table.csv --id-col key
     conclust studio table.csv --id-col key --export out
     """
+    path = project_path(data, project)
+    if output is not None and not path.exists():
+        raise BadInput(f"--export: there is no {path} yet; open the studio without --export first.")
     if output is None:
         from conclust.studio import require_web
 
         require_web()
-    opened = _opened(data, links, skip_unknown, n_clusters, project, images, options, seed)
+    opened = _opened(data, links, skip_unknown, n_clusters, path, images, options, seed)
     try:
         if output is not None:
             _export(opened, output, as_json)
@@ -87,7 +90,7 @@ def _opened(
     links: Path | None,
     skip_unknown: bool,
     n_clusters: int | str,
-    path: Path | None,
+    path: Path,
     images: Path | None,
     options: TableOptions,
     seed: int,
@@ -105,7 +108,7 @@ def _opened(
     with about(data.name):
         return open_project(
             shown(job, options, images),
-            project_path(data, path),
+            path,
             n_clusters=None if isinstance(n_clusters, str) else n_clusters,
             constraints=job.constraints,
             seed=seed,

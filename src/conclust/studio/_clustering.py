@@ -31,7 +31,7 @@ class Clustering:
     labels : ndarray of shape (n_rows,)
         Clusters keep their numbers from one fit to the next, as far as can be.
     model : AutoCluster
-        Fitted; its own numbers of clusters are `order[label]`.
+        Fitted; `predict` gives the same numbers.
     doubt : dict of int to float
         For each answer, the probability that it is wrong.
     stability : list of (int, float)
@@ -43,7 +43,6 @@ class Clustering:
     n_answers: int
     labels: IntArray
     model: Any
-    order: IntArray
     names: list[str]
     phrases: list[list[str]]
     confidence: FloatArray
@@ -100,8 +99,9 @@ def cluster(data: Data, shown: IntArray, told: Told, seed: int, last: Clustering
         # What a fit breaks or ignores is shown answer by answer.
         warnings.simplefilter("ignore", ConclustWarning)
         model.fit(data.X, constraints=constraints)
-    order = _same_numbers(model.labels_, model.n_clusters_, last)
-    labels = np.argsort(order)[model.labels_]
+    if last is not None:
+        renumber(model, _same_numbers(model.labels_, model.n_clusters_, last))
+    labels = np.asarray(model.labels_, dtype=np.int64)
     profile = _profile(data, shown, labels, model.n_clusters_)
     stayed = 1.0 if last is None else 1 - moved(last.labels, labels)
     return Clustering(
@@ -110,7 +110,6 @@ def cluster(data: Data, shown: IntArray, told: Told, seed: int, last: Clustering
         n_answers=told.n_answers,
         labels=labels,
         model=model,
-        order=order,
         names=[name or f"cluster {c}" for c, name in enumerate(profile.names)],
         phrases=profile.phrases,
         confidence=np.asarray(model.confidence()),
@@ -124,15 +123,28 @@ def cluster(data: Data, shown: IntArray, told: Told, seed: int, last: Clustering
     )
 
 
-def _same_numbers(labels: IntArray, n_clusters: int, last: Clustering | None) -> IntArray:
-    """For each number that people see, the number of the model's cluster."""
-    if last is None:
-        return np.arange(n_clusters)
+def _same_numbers(labels: IntArray, n_clusters: int, last: Clustering) -> IntArray:
+    """For each number that a cluster gets, the number that it has in the fit."""
     n = max(n_clusters, last.n_clusters)
     shared = np.zeros((n, n))
     np.add.at(shared, (last.labels, labels), 1)
     _, model_of = linear_sum_assignment(shared, maximize=True)
     return np.array([c for c in model_of if c < n_clusters], dtype=np.int64)
+
+
+def renumber(model: Any, order: IntArray) -> None:
+    """Call cluster `order[c]` of a fitted `AutoCluster` c; one that is a tree keeps its numbers."""
+    inner = model.model_
+    if inner is not None and not hasattr(inner, "cluster_centers_"):
+        return
+    new = np.argsort(order)
+    model.labels_ = new[model.labels_].astype(model.labels_.dtype)
+    model.probabilities_ = model.probabilities_[:, order]
+    model.prior_ = model.prior_[:, order]
+    model.parts_ = [part._replace(clusters=new[part.clusters]) for part in model.parts_]
+    if inner is not None:
+        inner.cluster_centers_ = np.ascontiguousarray(inner.cluster_centers_[order])
+        inner.labels_ = new[inner.labels_].astype(inner.labels_.dtype)
 
 
 def _profile(data: Data, shown: IntArray, labels: IntArray, n_clusters: int) -> Any:

@@ -16,6 +16,7 @@ from conclust.exceptions import SessionError
 if TYPE_CHECKING:
     import pandas as pd
 
+MAX_COLUMNS = 200  # shown of a row
 MAX_CHARACTERS = 10_000  # of a cell; more is not read in a question
 N_LOOKED_AT = 1_000  # cells, to say what a column holds
 MAX_LEVELS, LONG = 50, 60  # more values than this, or longer ones, are texts
@@ -99,11 +100,12 @@ class Data:
         """What each column holds: number, category, text, link, image or date."""
         if self.frame is None:
             return dict.fromkeys(self._features_shown, "number")
-        return {str(name): self._kind(self.frame[name]) for name in self.frame.columns}
+        names = self.frame.columns[:MAX_COLUMNS]
+        return {str(name): self._kind(self.frame[name]) for name in names}
 
     @property
     def _features_shown(self) -> list[str]:
-        return self.features or [f"x{i}" for i in range(self.X.shape[1])][:MAX_LEVELS]
+        return (self.features or [f"x{i}" for i in range(self.X.shape[1])])[:MAX_COLUMNS]
 
     def _kind(self, column: Any) -> str:
         from pandas.api import types
@@ -134,7 +136,7 @@ class Data:
 
     def _cells(self, row: int) -> list[tuple[str, str]]:
         if self.frame is not None:
-            values = self.frame.iloc[row].tolist()
+            values = self.frame.iloc[row, :MAX_COLUMNS].tolist()
             return [(n, shown(value)) for n, value in zip(self.kinds, values, strict=True)]
         found = self.X[[row]]
         values = (found.toarray() if sp.issparse(found) else np.asarray(found)).ravel()

@@ -202,8 +202,10 @@ class Project:
                 self._changed.wait(timeout=max(until - time.monotonic(), 0.01))
 
     def _note_trouble(self, what: str, error: Exception) -> None:
-        log.warning("%s: %s", what, error, exc_info=not isinstance(error, ValueError))
-        self.trouble = f"{what}: {str(error).splitlines()[0] if str(error) else error!r}"
+        sentence = f"{what}: {str(error).splitlines()[0] if str(error) else repr(error)}"
+        if sentence != self.trouble:  # it is tried again and again
+            log.warning(sentence, exc_info=not isinstance(error, ValueError))
+        self.trouble = sentence
         self.tell_listeners("progress")
         self._rest(5.0)  # the same would fail again at once
 
@@ -359,7 +361,7 @@ class Project:
     ) -> dict[str, Any]:
         """Take an answer; it is on the disk when this returns. The next question is of `kind`."""
         with self._lock:
-            reply = self.store.reply(request)
+            reply = self._replied(request, "answer")
             if reply is None:
                 asked = self.desk.find(question, person, self.data.n_rows)
                 self._check_open(asked, person, tab, have)
@@ -368,7 +370,7 @@ class Project:
                 )
                 settled = [self.book.n_settled(a, b) for a, b, _ in told.pairs]
                 reply = {"number": told.number, "change": _change(settled)}
-                self._commit([told], request, reply)
+                self._commit([told], "answer", request, reply)
                 self.desk.close(asked.id)
             settled_now = self._settled(have)
             kind = kind or question_of(question, self.data.n_rows).kind
@@ -407,6 +409,19 @@ class Project:
             **more,
         )
 
+    def _replied(self, request: str, action: str) -> dict[str, Any] | None:
+        """What was replied when the same request came before."""
+        found = self.store.reply(request)
+        if found is None:
+            return None
+        if found["action"] != action:
+            raise SessionError(
+                f"request={request!r} was used for another action ({found['action']}); give each "
+                "action a name of its own."
+            )
+        reply: dict[str, Any] = found["reply"]
+        return reply
+
     def _check_open(self, asked: Question, person: str, tab: str, have: Collection[str]) -> None:
         why = self.book.closed.get(str(asked.id))
         if why is not None:
@@ -416,13 +431,17 @@ class Project:
                 self.next(person, asked.kind, tab=tab, have=have)["question"],
             )
 
-    def _commit(self, answers: list[Answer], request: str | None, reply: Any) -> None:
-        self._keep([(each.number, each.event()) for each in answers], request, reply)
+    def _commit(
+        self, answers: list[Answer], action: str, request: str | None = None, reply: Any = None
+    ) -> None:
+        self._keep([(each.number, each.event()) for each in answers], action, request, reply)
 
-    def _keep(self, events: list[Any], request: str | None, reply: Any) -> None:
+    def _keep(
+        self, events: list[Any], action: str, request: str | None = None, reply: Any = None
+    ) -> None:
         """On the disk first, then in the book."""
         try:
-            self.store.append(events, request, reply)
+            self.store.append(events, request, {"action": action, "reply": reply})
         except sqlite3.Error as error:
             raise SessionError(
                 f"{self.store.path} cannot be written to ({error}), so nothing was taken; make "
@@ -437,7 +456,7 @@ class Project:
     def undo(self, person: str, request: str, *, tab: str = "") -> dict[str, Any]:
         """Take back what this person said last, and ask it again."""
         with self._lock:
-            reply = self.store.reply(request)
+            reply = self._replied(request, "undo")
             if reply is None:
                 mine = [
                     a for a in self.book.answers.values() if a.by == person and a.origin != "file"
@@ -451,7 +470,7 @@ class Project:
                     "number": None if last is None else last.number,
                     "again": None if again is None else again.id,
                 }
-                self._retract(numbers, person, request, reply)
+                self._retract(numbers, person, "undo", request, reply)
             question = None
             if reply["again"] is not None and reply["again"] not in self.book.closed:
                 again = self.desk.find(reply["again"], person, self.data.n_rows)
@@ -467,15 +486,17 @@ class Project:
     def retract(self, person: str, request: str, numbers: Any) -> dict[str, Any]:
         """Take back any answers."""
         with self._lock:
-            reply = self.store.reply(request)
+            reply = self._replied(request, "retract")
             if reply is None:
                 reply = {"numbers": self._checked_numbers(numbers)}
-                self._retract(reply["numbers"], person, request, reply)
+                self._retract(reply["numbers"], person, "retract", request, reply)
             return dict(reply)
 
-    def _retract(self, numbers: list[int], person: str, request: str, reply: Any) -> None:
+    def _retract(
+        self, numbers: list[int], person: str, action: str, request: str, reply: Any
+    ) -> None:
         event = {"event": "retract", "numbers": numbers, "by": person, "when": _now()}
-        self._keep([(self.book.n_events + 1, event)], request, reply)
+        self._keep([(self.book.n_events + 1, event)], action, request, reply)
 
     def _checked_numbers(self, numbers: Any) -> list[int]:
         if not isinstance(numbers, list) or not all(type(n) is int for n in numbers):
@@ -488,10 +509,10 @@ class Project:
     def keep(self, person: str, request: str, number: Any) -> dict[str, Any]:
         """An answer was looked at again and is right."""
         with self._lock:
-            if self.store.reply(request) is None:
+            if self._replied(request, "keep") is None:
                 self._checked_numbers([number])
                 event = {"event": "keep", "number": number, "by": person, "when": _now()}
-                self._keep([(self.book.n_events + 1, event)], request, {})
+                self._keep([(self.book.n_events + 1, event)], "keep", request, {})
             return {}
 
     # ------------------------------------------------------------------ the map
@@ -499,7 +520,7 @@ class Project:
     def say(self, person: str, request: str, verb: Any, **about: Any) -> dict[str, Any]:
         """What is said on the map, as few statements."""
         with self._lock:
-            reply = self.store.reply(request)
+            reply = self._replied(request, "say")
             if reply is None:
                 pairs, n_clusters, sentence = self._statements(verb, about)
                 first = self.book.n_events + 1
@@ -508,7 +529,7 @@ class Project:
                     for i, pair in enumerate(pairs)
                 ]
                 reply = {"numbers": [a.number for a in answers], "sentence": sentence}
-                self._commit(answers, request, reply)
+                self._commit(answers, "say", request, reply)
             return {**reply, "conflict": self._conflict_with(reply["numbers"])}
 
     def _mapped(
@@ -793,7 +814,7 @@ class Project:
                     answer.number = self.book.n_events + 1 + len(answers)
                     answers.append(answer)
             if answers:
-                self._commit(answers, None, None)
+                self._commit(answers, "import")
             new = len(self.book.contradicting) - n_before
             taken = {"taken": len(answers), "known": known, "unknown": unknown}
             return {**taken, "conflicts": max(new, 0)}

@@ -9,8 +9,9 @@ from functools import partial
 from importlib import resources
 from typing import Any
 
+from anyio import CapacityLimiter, to_thread
 from starlette.applications import Starlette
-from starlette.concurrency import run_in_threadpool
+from starlette.exceptions import HTTPException
 from starlette.requests import ClientDisconnect, Request
 from starlette.responses import FileResponse, Response, StreamingResponse
 from starlette.routing import Route
@@ -37,6 +38,7 @@ TYPES = {
 }
 HEARTBEAT = 15.0  # seconds; tells a page that the server is there, and the server that a page is
 LAST = "last"  # the event after which there are none
+MAX_EXPORTS = 4  # at a time: they may wait for the clustering, and questions never do
 MAX_WAITING = 1_000  # events that a page has not fetched
 
 log = logging.getLogger("conclust.studio")
@@ -45,7 +47,8 @@ log = logging.getLogger("conclust.studio")
 def make_app(project: Project, token: str, host: str, port: int) -> Any:
     """The application, behind its guard."""
     routes = _Routes(project)
-    app = Starlette(routes=routes.all(), exception_handlers={Exception: _failed})
+    handlers: Any = {Exception: _failed, HTTPException: _not_there}
+    app = Starlette(routes=routes.all(), exception_handlers=handlers)
     return Safety(app, token, hosts_of(host, port), f"conclust-{port}")
 
 
@@ -58,6 +61,7 @@ class _Routes:
 
     def __init__(self, project: Project):
         self.project = project
+        self.exporting = CapacityLimiter(MAX_EXPORTS)
         folder = resources.files("conclust.studio") / "page"
         # Read once: what is not here is not served, whatever the name.
         self.files = {
@@ -150,7 +154,7 @@ class _Routes:
             headers = {"content-disposition": kept}
             return Response(content, headers=headers, media_type=EXPORTS[name])
 
-        return await _answered(found)
+        return await _answered(found, limiter=self.exporting)
 
     async def _import(self, request: Request) -> Response:
         try:
@@ -221,14 +225,21 @@ async def _post(method: Callable[[dict[str, Any]], Any], request: Request) -> Re
     return await _answered(lambda: _reply(method(body)))
 
 
-async def _answered(method: Callable[[], Response], refused: int = 400) -> Response:
+async def _answered(
+    method: Callable[[], Response], refused: int = 400, limiter: Any = None
+) -> Response:
     """What the method replies, or what it says against it."""
     try:
-        return await run_in_threadpool(method)
+        return await to_thread.run_sync(method, limiter=limiter)
     except TakenError as error:
         return _reply({"error": str(error), "next": error.following}, 409)
     except ConclustError as error:
         return _reply({"error": str(error)}, refused)
+
+
+async def _not_there(request: Request, error: HTTPException) -> Response:
+    shown = f"{request.method} {request.url.path[:60]!a}"
+    return _reply({"error": f"{shown}: {error.detail}."}, error.status_code)
 
 
 async def _failed(request: Request, error: Exception) -> Response:

@@ -1,11 +1,13 @@
 """What is said on the map, as few statements that make it so."""
 
+import warnings
 from collections.abc import Sequence
 from itertools import combinations, pairwise
 from typing import Any
 
 import numpy as np
 from sklearn.cluster import KMeans
+from sklearn.exceptions import ConvergenceWarning
 from sklearn.metrics.pairwise import euclidean_distances
 
 from conclust._arrays import IntArray
@@ -72,7 +74,9 @@ def split(X: Any, labels: IntArray, cluster: int, rows: Sequence[int] = ()) -> P
             raise SessionError("split: all rows of the cluster are chosen; choose a part of it.")
     else:
         members = _some(members)
-        halves = KMeans(2, n_init=4, random_state=0).fit_predict(X[members])
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore", ConvergenceWarning)  # of rows all the same: said below
+            halves = KMeans(2, n_init=4, random_state=0).fit_predict(X[members])
         first, second = members[halves == 0], members[halves == 1]
         if not len(first) or not len(second):
             raise SessionError("split: the rows of the cluster are all the same.")
