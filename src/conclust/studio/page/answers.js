@@ -1,12 +1,11 @@
 // The answers page: everything said, the doubtful first.
 
-import { conflictDialog } from "./dialogs.js";
+import { conflictDialog, statement } from "./dialogs.js";
 import { announce, button, make, name, toast } from "./dom.js";
 import { get, listen, post } from "./server.js";
 import { moment, phrase, say, share, since } from "./words.js";
 
 const PAGE = 100;
-const SIGN = { "must-link": "=", "cannot-link": "≠" };
 
 export class AnswersPage {
   name = "answers";
@@ -77,11 +76,9 @@ export class AnswersPage {
   }
 
   #line(one) {
-    const said = SIGN[one.answer] ?? "·";
-    const names = one.names.flatMap((text, i) => (i ? [make("span", { class: "sign", "aria-hidden": "true" }, ` ${one.kind === "pair" ? said : "·"} `), name(text, 60)] : [name(text, 60)]));
     return make("li", { class: one.suspect ? "suspect" : null },
-      make("div", { class: "what" }, make("p", { class: "said" }, names), make("p", {}, make("b", {}, this.#words(one)), one.kept ? make("span", { class: "badge" }, say("answers.kept")) : null, one.conflict ? make("span", { class: "badge bad" }, say("answers.conflict")) : null)),
-      make("p", { class: "soft by" }, phrase("said.by", { by: name(one.by, 40), when: make("time", { title: moment(one.when) }, since(one.when)) }), one.from && one.from !== "page" ? ` · ${say(`from.${one.from}`)}` : null),
+      make("div", { class: "what" }, make("p", { class: "said" }, statement(one)), make("p", {}, make("b", {}, this.#words(one)), one.kept ? make("span", { class: "badge" }, say("answers.kept")) : null, one.conflict ? make("span", { class: "badge bad" }, say("answers.conflict")) : null)),
+      make("p", { class: "soft by" }, phrase("said.by", { by: name(one.by ?? "", 40), when: make("time", { title: moment(one.when) }, since(one.when)) }), one.from && one.from !== "page" ? ` · ${say(`from.${one.from}`)}` : null),
       make("div", { class: "verbs" }, this.#verbs(one)),
       one.suspect ? make("p", { class: "doubt" }, this.#doubt(one)) : null);
   }

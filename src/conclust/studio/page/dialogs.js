@@ -53,28 +53,43 @@ export async function personDialog() {
 
 const SIGN = { "must-link": "=", "cannot-link": "≠" };
 
-/** One statement in words: a = b, said by whom and when. */
-function step({ names, kind, answer, by, when }) {
-  const sign = SIGN[answer] ?? "·";
+/** One statement: a = b. */
+export function statement({ names, kind, answer }) {
+  const sign = make("span", { class: "sign", "aria-hidden": "true" }, ` ${SIGN[answer] ?? "·"} `);
+  return [...names.flatMap((one, i) => (i ? [sign.cloneNode(true), name(one, 60)] : [name(one, 60)])),
+    make("span", { class: "unseen" }, `: ${say(`said.${SIGN[answer] ? answer : kind}`)}`)];
+}
+
+/** A statement, said by whom and when. */
+function step(one) {
+  const { by, when } = one;
   return make("li", {},
-    make("span", { class: "said" }, names.flatMap((one, i) => (i ? [make("span", { class: "sign", "aria-hidden": "true" }, ` ${sign} `), name(one, 60)] : [name(one, 60)])),
-      make("span", { class: "unseen" }, `: ${say(`said.${SIGN[answer] ? answer : kind}`)}`)),
-    make("span", { class: "soft by", title: when ? moment(when) : null }, phrase("said.by", { by: name(by, 40), when: when ? since(when) : "" })));
+    make("span", { class: "said" }, statement(one)),
+    make("span", { class: "soft by", title: when ? moment(when) : null }, phrase("said.by", { by: name(by ?? "", 40), when: when ? since(when) : "" })));
+}
+
+/** What an option takes back, in the words of the page where it is one answer. */
+function choice({ label, retract }, conflict) {
+  if (retract.length !== 1) return label;
+  if (retract[0] === conflict.new) return say("conflict.new");
+  const one = conflict.path.find(({ number }) => number === retract[0]);
+  if (!one || !SIGN[one.answer]) return label;
+  return make("span", {}, phrase("conflict.old", { said: make("span", {}, statement(one)), by: name(one.by ?? "", 40) }));
 }
 
 /** The path that says the opposite, and the choice of what to take back. */
 export async function conflictDialog(conflict) {
   announce(conflict.sentence);
   const options = conflict.options.map((option, i) =>
-    button(option.label, (event) => close(event, String(i)), { class: i ? null : "primary" }));
+    button(choice(option, conflict), (event) => close(event, String(i)), { class: i ? null : "primary" }));
   const chosen = await ask(say("conflict.title"),
     make("p", { class: "lead", dir: "auto" }, conflict.sentence),
     make("ol", { class: "path" }, conflict.path.map(step)),
     make("div", { class: "options" }, options),
     make("div", { class: "dialog-end" }, button(say("conflict.later"), close, { class: "quiet" })));
   if (chosen === "") return null;
-  const { label, retract } = conflict.options[Number(chosen)];
+  const { retract } = conflict.options[Number(chosen)];
   if (retract.length) await post("/api/retract", { numbers: retract });
-  toast(say("conflict.done", { label }));
+  toast(say(retract.length ? "answers.dropped" : "conflict.kept"));
   return retract;
 }

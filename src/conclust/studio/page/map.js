@@ -261,6 +261,7 @@ export class MapPage {
   #showChosen() {
     const { rows, clusters } = this.#chosen;
     const isNothing = !rows.length && !clusters.length;
+    this.#panel.classList.toggle("active", !isNothing);
     const heading = make("h2", { id: "chosen-title" }, isNothing ? say("map.nothing") : rows.length ? say("map.rows", { n: rows.length }) : say("map.clusters", { n: clusters.length }));
     const actions = this.#actions().map((action, i) => button([say(`verb.${action.name ?? action.verb}`), action.key ? key(action.key.toUpperCase()) : null], () => this.#say(action), { class: i ? "second" : "primary" }));
     const clear = isNothing ? [] : [button([say("map.clear"), key("Esc")], () => this.#choose({ rows: [], clusters: [] }), { class: "quiet" })];

@@ -66,6 +66,12 @@ function isInside(x, y, polygon) {
   return isIn;
 }
 
+/** A name short enough for the map; of several phrases the first. */
+function shortened(name) {
+  const first = name.length > MAX_TAG ? name.split(/[,;·]/)[0].trim() : name;
+  return first.length > MAX_TAG ? `${first.slice(0, MAX_TAG - 1)}…` : first;
+}
+
 export class Plot {
   n = 0;
   cluster = new Int32Array(0);
@@ -453,7 +459,7 @@ export class Plot {
     this.#tags = [];
     for (const { cluster, u, v } of this.middles ?? []) {
       const name = String(this.#names[cluster] ?? cluster);
-      const words = name.length > MAX_TAG ? `${name.slice(0, MAX_TAG - 1)}…` : name;
+      const words = shortened(name);
       const halfWidth = pen.measureText(words).width / 2 + 4;
       const halfHeight = size * 0.8;
       const middle = (u - this.#cx) * this.#spanX() + this.#width / 2;

@@ -62,9 +62,10 @@ export class ProgressPage {
   }
 
   #stability({ stability }) {
-    if (!stability || stability.length < 2) return null;
+    const told = (stability ?? []).filter(({ n }) => n > 0); // before the first answer nothing moves
+    if (told.length < 2) return null;
     return make("section", { class: "panel", "aria-labelledby": "stable" }, make("h2", { id: "stable" }, say("progress.stability")),
-      make("figure", {}, curve(stability.map(({ n, share: kept }) => [n, kept])), make("figcaption", { class: "soft" }, say("progress.stabilityText"))));
+      make("figure", {}, curve(told.map(({ n, share: kept }) => [n, kept])), make("figcaption", { class: "soft" }, say("progress.stabilityText"))));
   }
 
   #rates({ flip_rate: rate }) {
