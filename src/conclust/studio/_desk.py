@@ -9,12 +9,12 @@ from typing import Any, NamedTuple
 
 from conclust.active import Question
 from conclust.exceptions import SessionError
+from conclust.studio._checks import KINDS, checked_rows
 
 LEASE = 600.0  # seconds for which a question is kept for one person
 RECENT = 20.0  # seconds; as many questions are kept ready as were taken in that time
 LEAST_READY = 6
 MAX_READY = 200
-SIZES = {"pair": (2, 2), "triple": (3, 3), "piles": (2, 10)}
 ID = re.compile(r"(pair|triple|piles)((?:-\d{1,12}){2,10})-([0-9a-f]{8})")
 
 
@@ -34,19 +34,14 @@ class Desk:
 
     def __init__(self, lease: float = LEASE, now: Callable[[], float] = time.monotonic):
         self.lease, self.now = lease, now
-        self._ready: dict[str, deque[Question]] = {kind: deque() for kind in SIZES}
+        self._ready: dict[str, deque[Question]] = {kind: deque() for kind in KINDS}
         self._out: dict[Any, Held] = {}
-        self._taken: dict[str, deque[float]] = {kind: deque() for kind in SIZES}
+        self._taken: dict[str, deque[float]] = {kind: deque() for kind in KINDS}
 
     def put(self, questions: list[Question]) -> None:
         """Questions found."""
         for question in questions:
             self._ready[question.kind].append(question)
-
-    def clear(self) -> None:
-        """Forget what was found: it is out of date."""
-        for ready in self._ready.values():
-            ready.clear()
 
     def n_wanted(self, kind: str) -> int:
         """How many more questions of a kind should be found."""
@@ -58,9 +53,9 @@ class Desk:
         wanted = max(LEAST_READY, min(2 * len(taken), MAX_READY))
         return max(0, wanted - len(self._ready[kind]))
 
-    def ready_rows(self) -> list[frozenset[int]]:
+    def ready_rows(self) -> set[frozenset[int]]:
         """What is going to be asked."""
-        return [frozenset(q.samples) for ready in self._ready.values() for q in ready]
+        return {frozenset(q.samples) for ready in self._ready.values() for q in ready}
 
     # ------------------------------------------------------------------ handing out
 
@@ -128,27 +123,3 @@ def question_of(name: Any, n_rows: int) -> Question:
     kind: Any = match[1]
     samples = checked_rows([int(row) for row in match[2][1:].split("-")], kind, n_rows)
     return Question(samples, kind, "", 0.0, name)
-
-
-def checked_rows(samples: Any, kind: Any, n_rows: int) -> tuple[int, ...]:
-    """Rows that a question of this kind can be about."""
-    if kind not in SIZES:
-        raise SessionError(f"kind={kind!r:.60} is none of {', '.join(map(repr, SIZES))}.")
-    rows = checked_row_list(samples, "samples", n_rows)
-    low, high = SIZES[kind]
-    if not low <= len(rows) <= high:
-        size = f"{low}" if low == high else f"{low} to {high}"
-        raise SessionError(f"A question of kind {kind} has {size} rows; got {len(rows)}.")
-    return tuple(rows)
-
-
-def checked_row_list(rows: Any, name: str, n_rows: int) -> list[int]:
-    """Different rows of the table."""
-    if not isinstance(rows, list | tuple) or not all(type(row) is int for row in rows):
-        raise SessionError(f"{name} must be a list of row numbers; got {rows!r:.60}.")
-    outside = next((row for row in rows if not 0 <= row < n_rows), None)
-    if outside is not None:
-        raise SessionError(f"{name}: there is no row {outside}; rows count from 0 to {n_rows - 1}.")
-    if len(set(rows)) < len(rows):
-        raise SessionError(f"{name}: a row is named twice.")
-    return list(rows)

@@ -17,9 +17,11 @@ from starlette.responses import FileResponse, Response, StreamingResponse
 from starlette.routing import Route
 
 from conclust.exceptions import ConclustError, SessionError
+from conclust.studio import _listing, _views
+from conclust.studio._checks import checked_person, checked_request
 from conclust.studio._data import IMAGES
 from conclust.studio._export import EXPORTS, export, read_statements
-from conclust.studio._project import Project, TakenError, checked_person, checked_request
+from conclust.studio._project import Project, TakenError
 from conclust.studio._safety import MAX_BODY, MAX_FILE, Safety, hosts_of
 
 TYPES = {
@@ -67,14 +69,17 @@ class _Routes:
         """The routes."""
         project = self.project
         got: dict[str, Callable[[Request], Any]] = {
-            "/api/project": lambda r: project.about(),
-            "/api/map": lambda r: project.map(),
-            "/api/labels": lambda r: project.labels(),
-            "/api/conflicts": lambda r: project.conflicts(),
-            "/api/progress": lambda r: project.progress(),
-            "/api/row/{row}": lambda r: project.item(_number(r.path_params["row"])),
-            "/api/cluster/{cluster}": lambda r: project.cluster(_number(r.path_params["cluster"])),
-            "/api/answers": lambda r: project.answers(
+            "/api/project": lambda r: _views.about(project),
+            "/api/map": lambda r: _views.rows_on_map(project),
+            "/api/labels": lambda r: _views.labels(project),
+            "/api/conflicts": lambda r: _listing.conflicts(project),
+            "/api/progress": lambda r: _listing.progress(project),
+            "/api/row/{row}": lambda r: _views.item(project, _number(r.path_params["row"])),
+            "/api/cluster/{cluster}": lambda r: _views.one_cluster(
+                project, _number(r.path_params["cluster"])
+            ),
+            "/api/answers": lambda r: _listing.answers(
+                project,
                 _number(r.query_params.get("offset", "0")),
                 _number(r.query_params.get("limit", "100")),
                 r.query_params.get("order", "time"),
@@ -170,7 +175,7 @@ async def _stream(project: Project) -> AsyncIterator[str]:
 
     project.listeners.append(listen)
     try:
-        yield _event("busy", {"stage": project.stage})
+        yield _event("busy", {"stage": project.background.stage})
         while True:
             try:
                 name, content = await asyncio.wait_for(waiting.get(), HEARTBEAT)
