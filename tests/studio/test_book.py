@@ -6,7 +6,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from conclust import Constraints
-from conclust.studio._book import KEPT_WEIGHT, Book
+from conclust.studio._book import KEPT_WEIGHT, Book, constraints_of
 
 WORDS = {1: "must-link", -1: "cannot-link"}
 
@@ -48,14 +48,14 @@ def test_piles_and_triples():
     book = book_of(("piles", [0, 1, 2, 3], [0, 0, 1, 1]), ("triple", [4, 5, 6], 5))
     assert book.implied(0, 1) == 1
     assert book.implied(1, 3) == -1
-    constraints, numbers = book.constraints()
+    constraints, numbers = constraints_of(book.answers.values(), book.n_rows)
     assert constraints.relative.tolist() == [[4, 6, 5]]
     assert numbers == [[1], [1], [1], [2]]
 
 
 def test_the_same_said_twice_is_one_statement_of_both():
     book = book_of(pair(0, 1, 1), pair(1, 0, 1), pair(2, 3, -1))
-    constraints, numbers = book.constraints(list("abcdefgh"))
+    constraints, numbers = constraints_of(book.answers.values(), book.n_rows, list("abcdefgh"))
     assert numbers == [[1, 2], [3]]
     assert constraints.weight.tolist() == [2.0, 1.0]
     assert constraints.name(0) == "a"
@@ -64,7 +64,7 @@ def test_the_same_said_twice_is_one_statement_of_both():
 def test_found_right_weighs_more():
     book = book_of(pair(0, 1, 1))
     book.take(2, {"event": "keep", "number": 1})
-    assert book.constraints()[0].weight.tolist() == [KEPT_WEIGHT]
+    assert constraints_of(book.answers.values(), book.n_rows)[0].weight.tolist() == [KEPT_WEIGHT]
     assert book.kept == {1}
 
 
@@ -72,7 +72,7 @@ def test_unsure_says_nothing_but_was_asked():
     book = book_of(("pair", [0, 1], "unsure"))
     assert book.was_asked([1, 0])
     assert not book.was_asked([1, 0], by="bob")
-    assert len(book.constraints()[0]) == 0
+    assert len(constraints_of(book.answers.values(), book.n_rows)[0]) == 0
 
 
 statements = st.lists(

@@ -6,11 +6,13 @@ import pytest
 
 from conclust import AutoCluster, Constraints, sample_constraints
 from conclust.exceptions import SessionError
-from conclust.studio import Data
+from conclust.studio import Data, _listing, _views
+from conclust.studio._book import constraints_of
+from conclust.studio._checks import Tab, checked_person
 from conclust.studio._clustering import renumber
 from conclust.studio._export import EXPORTS, export, read_statements, write_all
 from conclust.studio._people import agreement_of, people_of
-from conclust.studio._project import TakenError, checked_person
+from conclust.studio._project import TakenError
 
 
 def tell(project, requests, a, b, word, person="ann"):
@@ -25,7 +27,7 @@ def test_a_question_is_answered_and_the_next_comes_with_the_reply(project, reque
     reply = project.answer("ann", next(requests), question["id"], "must-link", 2.5)
     assert reply["number"] == 1
     assert reply["next"]["id"] != question["id"]
-    (listed,) = project.answers()["answers"]
+    (listed,) = _listing.answers(project)["answers"]
     assert (listed["by"], listed["answer"], listed["seconds"]) == ("ann", "must-link", 2.5)
     assert listed["names"] == [f"row{i}" for i in question["samples"]]
 
@@ -47,12 +49,12 @@ def test_a_page_opened_again_gets_the_same_question_and_others_another(project):
 
 def test_a_tab_holds_several_and_shares_none(project):
     # Check that what a tab has is not handed out again, to it or to another of the same person.
-    first = project.next("ann", tab="one")["question"]
-    second = project.next("ann", tab="one", have=[first["id"]])["question"]
-    other = project.next("ann", tab="two")["question"]
+    first = project.next("ann", tab=Tab("one"))["question"]
+    second = project.next("ann", tab=Tab("one", [first["id"]]))["question"]
+    other = project.next("ann", tab=Tab("two"))["question"]
     assert len({frozenset(q["samples"]) for q in (first, second, other)}) == 3
     # Opened again, the tab has nothing and gets back what it was handed.
-    assert project.next("ann", tab="one")["question"]["id"] in (first["id"], second["id"])
+    assert project.next("ann", tab=Tab("one"))["question"]["id"] in (first["id"], second["id"])
 
 
 def test_the_next_question_is_of_the_kind_wanted(project, requests):
@@ -65,7 +67,9 @@ def test_what_an_answer_settles_is_not_asked(project, requests):
     tell(project, requests, 0, 1, "must-link")
     in_hand = project.pose("ann", [0, 2], "pair")["question"]
     question = project.pose("ann", [1, 2], "pair")["question"]
-    reply = project.answer("ann", next(requests), question["id"], "must-link", have=[in_hand["id"]])
+    reply = project.answer(
+        "ann", next(requests), question["id"], "must-link", tab=Tab("", [in_hand["id"]])
+    )
     assert reply["settled"] == [in_hand["id"]]
     assert reply["next"]["id"] != in_hand["id"]
 
@@ -74,21 +78,21 @@ def test_lines_of_the_map_are_the_pairs_as_said(project, requests):
     tell(project, requests, 0, 1, "must-link")
     tell(project, requests, 1, 2, "cannot-link")
     tell(project, requests, 3, 4, "unsure")
-    assert project.lines() == {"must": [[0, 1]], "cannot": [[1, 2]]}
+    assert _views.lines(project) == {"must": [[0, 1]], "cannot": [[1, 2]]}
 
 
 def test_rows_are_found_by_name(project):
-    found = [one["name"] for one in project.find("ROW5")["rows"]]
+    found = [one["name"] for one in _views.found(project, "ROW5")["rows"]]
     assert found[:3] == ["row5", "row50", "row51"]
-    assert project.find("w59")["rows"] == [{"row": 59, "name": "row59"}]
-    assert project.find("nobody")["rows"] == []
+    assert _views.found(project, "w59")["rows"] == [{"row": 59, "name": "row59"}]
+    assert _views.found(project, "nobody")["rows"] == []
 
 
 def test_two_clusters_are_kept_apart(project, requests):
     project.recluster()
     said = project.say("ann", next(requests), "apart", clusters=[0, 1])
     labels = project.clustering.labels
-    pairs = project.lines()["cannot"]
+    pairs = _views.lines(project)["cannot"]
     assert len(said["numbers"]) == len(pairs) == 3
     assert all({labels[a], labels[b]} == {0, 1} for a, b in pairs)
 
@@ -128,7 +132,7 @@ def test_everything_is_there_after_a_restart(open_project, data, requests):
     again = open_project(data)
     assert list(again.book.answers) == [1, 2]
     assert again.book.implied(0, 2) == -1
-    assert again.about()["people"] == ["ann", "bob"]
+    assert _views.about(again)["people"] == ["ann", "bob"]
     # A question from before the restart can still be answered.
     assert again.answer("ann", next(requests), held["id"], "skip")["number"] == 3
 
@@ -159,9 +163,9 @@ def test_conflict_with_its_path_and_ways_out(project, requests):
     )
     assert [step["number"] for step in conflict["path"]] == [1, 2]
     assert [option["retract"] for option in conflict["options"]] == [[3], [1], [2]]
-    assert project.conflicts() == [conflict]
+    assert _listing.conflicts(project) == [conflict]
     project.retract("ann", next(requests), [3])
-    assert project.conflicts() == []
+    assert _listing.conflicts(project) == []
 
 
 def test_relative_statements_that_clash_are_found_by_the_clustering(project, requests):
@@ -169,7 +173,7 @@ def test_relative_statements_that_clash_are_found_by_the_clustering(project, req
         question = project.pose("ann", [0, 1, 2], "triple")["question"]
         project.answer("ann", next(requests), question["id"], odd)
     project.recluster()
-    (conflict,) = project.conflicts()
+    (conflict,) = _listing.conflicts(project)
     assert "row0" in conflict["sentence"]
     assert len(conflict["options"]) == len(conflict["path"]) >= 2
 
@@ -182,16 +186,18 @@ def test_wrong_answers_are_suspects_until_found_right(project, blobs, requests):
     a, b = (int(np.flatnonzero(y == group)[0]) for group in (0, 1))
     wrong = tell(project, requests, a, b, "must-link")["number"]
     project.recluster()
-    listed = project.answers(order="suspects")
+    listed = _listing.answers(project, order="suspects")
     assert listed["answers"][0]["number"] == wrong
     assert listed["answers"][0]["suspect"]
     assert listed["answers"][0]["doubt"] > 0.5
-    progress = project.progress()
+    progress = _listing.progress(project)
     assert progress["suspects"] == 1
     assert progress["people"][0]["error_must"] > 0
     project.keep("ann", next(requests), wrong)
-    assert project.progress()["suspects"] == 0
-    assert [a["kept"] for a in project.answers()["answers"] if a["number"] == wrong] == [True]
+    assert _listing.progress(project)["suspects"] == 0
+    assert [a["kept"] for a in _listing.answers(project)["answers"] if a["number"] == wrong] == [
+        True
+    ]
 
 
 @pytest.mark.parametrize("kind", ["triple", "piles"])
@@ -202,9 +208,11 @@ def test_triples_and_piles_around_a_pair(project, requests, kind):
     answer = rows[1] if kind == "triple" else [rows[:2], rows[2:]]
     reply = project.answer("ann", next(requests), question["id"], answer)
     assert reply["next"]["kind"] == kind
-    (listed,) = project.answers()["answers"]
+    (listed,) = _listing.answers(project)["answers"]
     assert listed["answer"] == answer
-    assert len(project.book.constraints()[0]) == (1 if kind == "triple" else 4)
+    assert len(constraints_of(project.book.answers.values(), project.book.n_rows)[0]) == (
+        1 if kind == "triple" else 4
+    )
 
 
 def test_nothing_left_to_ask(open_project, requests):
@@ -253,15 +261,15 @@ def test_the_background_finds_questions_and_clusters(project, requests, blobs):
     _, y = blobs
     seen = []
     project.listeners.append(lambda name, content: seen.append(name))
-    project.start()
+    project.background.start()
     for _ in range(12):
         question = project.next("ann")["question"]
         a, b = question["samples"]
         word = "must-link" if y[a] == y[b] else "cannot-link"
         project.answer("ann", next(requests), question["id"], word)
     found = project.up_to_date(timeout=60)
-    assert found.n_answers == 12
-    assert project.trouble is None
+    assert found.told.n_answers == 12
+    assert project.background.trouble is None
     assert {"labels", "answers", "question", "progress", "busy"} <= set(seen)
 
 

@@ -206,33 +206,34 @@ class Book:
             path.append(number)
         return list(dict.fromkeys(reversed(path)))
 
-    # ------------------------------------------------------------------ as statements
-
     @property
     def n_clusters(self) -> int | None:
         """How many clusters there are to be, where a merge or split has said so."""
         said = [a.n_clusters for a in self.answers.values() if a.n_clusters is not None]
         return said[-1] if said else None
 
-    def constraints(self, ids: list[str] | None = None) -> tuple[Constraints, list[list[int]]]:
-        """All that was said, and the numbers of the answers behind each statement."""
-        import pandas as pd
 
-        weights: dict[tuple[Any, ...], float] = {}
-        numbers: dict[tuple[Any, ...], list[int]] = {}
-        for answer in self.answers.values():
-            for statement in signature(answer):
-                weights[statement] = weights.get(statement, 0.0) + answer.weight
-                numbers.setdefault(statement, []).append(answer.number)
-        if not weights:
-            return Constraints(n_samples=self.n_rows), []
-        names: Any = range(self.n_rows) if ids is None else ids
-        rows = [dict(zip("abc", [names[row] for row in s[1:]], strict=False)) for s in weights]
-        frame = pd.DataFrame(rows, columns=list("abc"), dtype=object)
-        frame = frame.dropna(axis=1, how="all")
-        frame["type"], frame["weight"] = [s[0] for s in weights], list(weights.values())
-        found = Constraints.from_frame(frame, ids=ids).on(self.n_rows)
-        return found, list(numbers.values())
+def constraints_of(
+    answers: Iterable[Answer], n_rows: int, ids: list[str] | None = None
+) -> tuple[Constraints, list[list[int]]]:
+    """All that was said, and the numbers of the answers behind each statement."""
+    import pandas as pd
+
+    weights: dict[tuple[Any, ...], float] = {}
+    numbers: dict[tuple[Any, ...], list[int]] = {}
+    for answer in answers:
+        for statement in signature(answer):
+            weights[statement] = weights.get(statement, 0.0) + answer.weight
+            numbers.setdefault(statement, []).append(answer.number)
+    if not weights:
+        return Constraints(n_samples=n_rows), []
+    names: Any = range(n_rows) if ids is None else ids
+    rows = [dict(zip("abc", [names[row] for row in s[1:]], strict=False)) for s in weights]
+    frame = pd.DataFrame(rows, columns=list("abc"), dtype=object)
+    frame = frame.dropna(axis=1, how="all")
+    frame["type"], frame["weight"] = [s[0] for s in weights], list(weights.values())
+    found = Constraints.from_frame(frame, ids=ids).on(n_rows)
+    return found, list(numbers.values())
 
 
 def signature(answer: Answer) -> list[tuple[Any, ...]]:

@@ -1,7 +1,7 @@
 """The clustering that people see: fitted again and again, numbers of clusters kept."""
 
 import warnings
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 import numpy as np
@@ -19,6 +19,27 @@ LOOKED_BACK = 20  # answers, for what the next ones will do
 
 
 @dataclass(frozen=True)
+class Told:
+    """What a fit is told."""
+
+    n_events: int
+    n_answers: int
+    constraints: Constraints
+    numbers: list[list[int]]  # the answers behind each statement
+    n_clusters: int | None
+    error_rate: float
+
+    def says_as(self, other: "Told") -> bool:
+        """Whether a fit to the other would be the same: what was added says nothing."""
+        return (
+            self.numbers == other.numbers
+            and self.n_clusters == other.n_clusters
+            and self.error_rate == other.error_rate
+            and np.array_equal(self.constraints.weight, other.constraints.weight)
+        )
+
+
+@dataclass(frozen=True)
 class Clustering:
     """One fit, and what it says.
 
@@ -26,8 +47,8 @@ class Clustering:
     ----------
     version : int
         Counts the fits.
-    n_events : int
-        What it knows: all up to this event.
+    told : Told
+        What it knows.
     labels : ndarray of shape (n_rows,)
         Clusters keep their numbers from one fit to the next, as far as can be.
     model : AutoCluster
@@ -39,8 +60,7 @@ class Clustering:
     """
 
     version: int
-    n_events: int
-    n_answers: int
+    told: Told
     labels: IntArray
     model: Any
     names: list[str]
@@ -78,20 +98,10 @@ class Clustering:
         return sorted(doubted, key=lambda n: -self.doubt[n])
 
 
-@dataclass(frozen=True)
-class Told:
-    """What a fit is told."""
-
-    n_events: int
-    n_answers: int
-    constraints: Constraints
-    numbers: list[list[int]]  # the answers behind each statement
-    n_clusters: int | None
-    error_rate: float
-
-
 def cluster(data: Data, shown: IntArray, told: Told, seed: int, last: Clustering | None) -> Any:
     """Fit, and say what came of it; clusters are described by the rows shown."""
+    if last is not None and told.says_as(last.told):
+        return replace(last, told=told)
     constraints = told.constraints
     k = "auto" if told.n_clusters is None else min(told.n_clusters, data.n_rows)
     model = AutoCluster(k, flip_rate=told.error_rate, random_state=seed)
@@ -106,8 +116,7 @@ def cluster(data: Data, shown: IntArray, told: Told, seed: int, last: Clustering
     stayed = 1.0 if last is None else 1 - moved(last.labels, labels)
     return Clustering(
         version=1 if last is None else last.version + 1,
-        n_events=told.n_events,
-        n_answers=told.n_answers,
+        told=told,
         labels=labels,
         model=model,
         names=[name or f"cluster {c}" for c, name in enumerate(profile.names)],

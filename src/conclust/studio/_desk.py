@@ -9,12 +9,13 @@ from typing import Any, NamedTuple
 
 from conclust.active import Question
 from conclust.exceptions import SessionError
+from conclust.studio._checks import KINDS, Tab, checked_rows
 
 LEASE = 600.0  # seconds for which a question is kept for one person
 RECENT = 20.0  # seconds; as many questions are kept ready as were taken in that time
 LEAST_READY = 6
 MAX_READY = 200
-SIZES = {"pair": (2, 2), "triple": (3, 3), "piles": (2, 10)}
+ONLY = Tab()  # of somebody with one tab, and one question
 ID = re.compile(r"(pair|triple|piles)((?:-\d{1,12}){2,10})-([0-9a-f]{8})")
 
 
@@ -35,19 +36,14 @@ class Desk:
 
     def __init__(self, lease: float = LEASE, now: Callable[[], float] = time.monotonic):
         self.lease, self.now = lease, now
-        self._ready: dict[str, deque[Question]] = {kind: deque() for kind in SIZES}
+        self._ready: dict[str, deque[Question]] = {kind: deque() for kind in KINDS}
         self._out: dict[Any, Held] = {}
-        self._taken: dict[str, deque[float]] = {kind: deque() for kind in SIZES}
+        self._taken: dict[str, deque[float]] = {kind: deque() for kind in KINDS}
 
     def put(self, questions: list[Question]) -> None:
         """Questions found."""
         for question in questions:
             self._ready[question.kind].append(question)
-
-    def clear(self) -> None:
-        """Forget what was found: it is out of date."""
-        for ready in self._ready.values():
-            ready.clear()
 
     def n_wanted(self, kind: str) -> int:
         """How many more questions of a kind should be found."""
@@ -59,19 +55,17 @@ class Desk:
         wanted = max(LEAST_READY, min(2 * len(taken), MAX_READY))
         return max(0, wanted - len(self._ready[kind]))
 
-    def ready_rows(self) -> list[frozenset[int]]:
+    def ready_rows(self) -> set[frozenset[int]]:
         """What is going to be asked."""
-        return [frozenset(q.samples) for ready in self._ready.values() for q in ready]
+        return {frozenset(q.samples) for ready in self._ready.values() for q in ready}
 
     # ------------------------------------------------------------------ handing out
 
-    def held_by(
-        self, person: str, kind: str, tab: str = "", have: Collection[Any] = ()
-    ) -> Question | None:
+    def held_by(self, person: str, kind: str, tab: Tab = ONLY) -> Question | None:
         """A question of this kind that a tab was handed and does not have: it was opened again."""
         for held in reversed(self._out.values()):
-            is_theirs = (held.person, held.tab, held.question.kind) == (person, tab, kind)
-            if is_theirs and held.question.id not in have and self._is_kept(held):
+            is_theirs = (held.person, held.tab, held.question.kind) == (person, tab.name, kind)
+            if is_theirs and held.question.id not in tab.have and self._is_kept(held):
                 return held.question
         return None
 
@@ -86,9 +80,9 @@ class Desk:
                 return question
         return None
 
-    def hand_out(self, question: Question, person: str, tab: str = "") -> Question:
+    def hand_out(self, question: Question, person: str, tab: Tab = ONLY) -> Question:
         """Keep a question for somebody."""
-        self._out[question.id] = Held(question, person, tab, self.now())
+        self._out[question.id] = Held(question, person, tab.name, self.now())
         return question
 
     def held_rows(self) -> set[frozenset[int]]:
@@ -136,27 +130,3 @@ def question_of(name: Any, n_rows: int) -> Question:
     kind: Any = match[1]
     samples = checked_rows([int(row) for row in match[2][1:].split("-")], kind, n_rows)
     return Question(samples, kind, "", 0.0, name)
-
-
-def checked_rows(samples: Any, kind: Any, n_rows: int) -> tuple[int, ...]:
-    """Rows that a question of this kind can be about."""
-    if kind not in SIZES:
-        raise SessionError(f"kind={kind!r:.60} is none of {', '.join(map(repr, SIZES))}.")
-    rows = checked_row_list(samples, "samples", n_rows)
-    low, high = SIZES[kind]
-    if not low <= len(rows) <= high:
-        size = f"{low}" if low == high else f"{low} to {high}"
-        raise SessionError(f"A question of kind {kind} has {size} rows; got {len(rows)}.")
-    return tuple(rows)
-
-
-def checked_row_list(rows: Any, name: str, n_rows: int) -> list[int]:
-    """Different rows of the table."""
-    if not isinstance(rows, list | tuple) or not all(type(row) is int for row in rows):
-        raise SessionError(f"{name} must be a list of row numbers; got {rows!r:.60}.")
-    outside = next((row for row in rows if not 0 <= row < n_rows), None)
-    if outside is not None:
-        raise SessionError(f"{name}: there is no row {outside}; rows count from 0 to {n_rows - 1}.")
-    if len(set(rows)) < len(rows):
-        raise SessionError(f"{name}: a row is named twice.")
-    return list(rows)

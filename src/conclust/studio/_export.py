@@ -19,6 +19,7 @@ from conclust.exceptions import (
     SessionError,
 )
 from conclust.reporting import gather, page
+from conclust.studio._book import constraints_of
 from conclust.studio._clustering import Clustering
 from conclust.studio._data import Data
 from conclust.studio._project import Project
@@ -122,7 +123,8 @@ def _statements(project: Project, name: str) -> bytes:
             "constraints.json or answers.jsonl instead."
         )
     if name.endswith(".json"):
-        known = constraints_of(project)
+        answers = project.book.answers.values()
+        known, _ = constraints_of(answers, project.data.n_rows, project.data.ids)
         with tempfile.TemporaryDirectory() as folder:
             known.write(Path(folder, name))
             return Path(folder, name).read_bytes()
@@ -133,11 +135,6 @@ def _statements(project: Project, name: str) -> bytes:
     for row in rows:
         writer.writerow({key: guarded(value) for key, value in row.items()})
     return file.getvalue().encode()
-
-
-def constraints_of(project: Project) -> Constraints:
-    """All that was said."""
-    return project.book.constraints(project.data.ids)[0]
 
 
 def _report(project: Project, now: Clustering) -> str:

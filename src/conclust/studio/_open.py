@@ -30,6 +30,7 @@ def open_project(
     constraints : Constraints, default=None
         Known beforehand; each statement is taken once, however often the project is opened.
     seed : int, default=0
+        Of a new project; one that is there keeps its own, and with it the places on the map.
 
     Returns
     -------
@@ -43,8 +44,9 @@ def open_project(
     try:
         if n_clusters is None:
             n_clusters = store.fact("n_clusters")
-        project = Project(data, store, n_clusters, seed)
-        store.set_facts(n_clusters=n_clusters)
+        begun = store.fact("seed")
+        project = Project(data, store, n_clusters, seed if begun is None else begun)
+        store.set_facts(n_clusters=n_clusters, seed=project.seed)
         if constraints is not None:
             project.bring_in(constraints, [])
     except BaseException:

@@ -1,46 +1,40 @@
 """A project: people answer, the clustering follows. No web here."""
 
-import logging
 import sqlite3
 import threading
 import time
-import unicodedata
-from collections.abc import Callable, Collection, Iterable
-from datetime import UTC, datetime
-from itertools import islice
+from collections.abc import Callable, Collection
 from typing import Any
 
 import numpy as np
 
 from conclust import Constraints
-from conclust._files import is_formula
 from conclust.active import Question
 from conclust.exceptions import SessionError
 from conclust.reporting import project as plane_of
-from conclust.studio import _verbs
-from conclust.studio._book import Answer, Book, Contradiction, signature
+from conclust.studio import _listing, _views
+from conclust.studio._background import Background
+from conclust.studio._book import Answer, Book, constraints_of, signature
+from conclust.studio._checks import (
+    Tab,
+    checked_kind,
+    checked_rows,
+    checked_seconds,
+    checked_size,
+)
 from conclust.studio._clustering import Clustering, Told, cluster
 from conclust.studio._data import Data
-from conclust.studio._desk import Desk, checked_row_list, checked_rows, new_question, question_of
+from conclust.studio._desk import ONLY, Desk, new_question, question_of
 from conclust.studio._finder import PILE, Finder
-from conclust.studio._people import agreement_of, people_of
+from conclust.studio._statements import now, on_map, statements_of
 from conclust.studio._store import Store
 
 MAX_SHOWN = 20_000  # rows on the map, and to be asked about
-MAX_NAME, MAX_REQUEST = 40, 100  # characters
-MAX_HAVE = 20  # questions of one tab
 RECHECKED = 0.05  # of the questions where several answer: pairs that another has answered
 ENOUGH_TO_RECHECK = 10
 N_TRIES = 50
-MAX_LISTED = 500
-MAX_LINES = 1_000  # statements of each sort on the map
-MAX_FOUND = 20  # rows of a name
-VERB_WEIGHT = 3.0  # what is said on the map is said of many rows
-REST = 0.5  # seconds between two fits, at least
 AT_RANDOM = "two rows at random, while better questions are looked for"
 SECOND_OPINION = "somebody else has answered this: do you agree?"
-
-log = logging.getLogger("conclust.studio")
 
 
 class TakenError(SessionError):
@@ -54,8 +48,8 @@ class TakenError(SessionError):
 class Project:
     """One table, one file, any number of people.
 
-    Methods return what JSON can hold, raise `SessionError` for what cannot be, and never wait for
-    a fit. All can be called from any thread.
+    What people do are methods: they return what JSON can hold, raise `SessionError` for what cannot
+    be, and never wait for a fit. All can be called from any thread.
 
     Parameters
     ----------
@@ -74,18 +68,16 @@ class Project:
         self._replay()
         self.desk = Desk()
         self.clustering: Clustering | None = None
-        self.busy: dict[str, str] = {}  # which of the two threads does what
-        self.trouble: str | None = None
         self.listeners: list[Callable[[str, Any], None]] = []
-        self._lock = threading.RLock()
-        self._changed = threading.Condition(self._lock)
-        self._stopped = False
-        self._random = np.random.RandomState(int.from_bytes(np.random.bytes(4), "little"))
+        self.lock = threading.RLock()
+        self.changed = threading.Condition(self.lock)
+        self.is_stopped = False
+        self._random = np.random.RandomState()
+        self._pile_size: dict[str, int] = {}  # as each person wants it
         self.shown = _drawn(data.n_rows, seed)
-        self._plane = _placed(data, self.shown, seed)
-        self._finder = Finder(data, np.union1d(self.shown, self._named_rows()), seed)
-        self._threads: list[threading.Thread] = []
-        self._exhausted, self._exhausted_at = False, -1
+        self.plane = _placed(data, self.shown, seed)
+        self.finder = Finder(data, np.union1d(self.shown, self._named_rows()), seed)
+        self.background = Background(self)
 
     def _replay(self) -> None:
         number = 0
@@ -102,148 +94,56 @@ class Project:
         rows = [row for answer in self.book.answers.values() for row in answer.samples]
         return np.array(rows, dtype=np.int64)
 
-    # ------------------------------------------------------------------ in the background
-
-    def start(self) -> None:
-        """Begin to look for questions and to cluster."""
-        for work in (self._look_for_questions, self._keep_clustering):
-            thread = threading.Thread(target=work, name=work.__name__, daemon=True)
-            thread.start()
-            self._threads.append(thread)
-
     def close(self) -> bool:
         """Leave one whole file; return whether nothing is being computed any more."""
-        with self._changed:
-            self._stopped = True
-            self._changed.notify_all()
-        for thread in self._threads:
-            thread.join(timeout=0.2)  # a fit is not waited for: what it would say is not kept
-        with self._lock:
+        with self.changed:
+            self.is_stopped = True
+            self.changed.notify_all()
+        is_quiet = self.background.join()
+        with self.lock:
             self.store.close()
-        return not any(thread.is_alive() for thread in self._threads)
+        return is_quiet
 
     def tell_listeners(self, name: str, content: Any = None) -> None:
         """Something happened that pages want to know."""
         for listener in list(self.listeners):
             listener(name, content if content is not None else {})
 
-    def _is_busy(self, who: str, stage: str | None) -> None:
-        if stage is None:
-            self.busy.pop(who, None)
-        else:
-            self.busy[who] = stage
-        self.tell_listeners("busy", {"stage": self.stage})
-
-    @property
-    def stage(self) -> str | None:
-        """What is being done."""
-        return next(iter(list(self.busy.values())), None)
-
-    def _look_for_questions(self) -> None:
-        seen = -1
-        while True:
-            with self._changed:
-                while not (self._stopped or self._questions_wanted() or self.book.n_events != seen):
-                    self._changed.wait(timeout=1.0)
-                if self._stopped:
-                    return
-                answers, n_clusters = dict(self.book.answers), self.n_clusters
-                seen, wanted = self.book.n_events, self._questions_wanted()
-            try:
-                self._finder.follow(answers, n_clusters)
-                if wanted:
-                    self._find(wanted)
-            except Exception as error:
-                self._note_trouble("Looking for questions failed", error)
-
-    def _questions_wanted(self) -> dict[str, int]:
-        if self._exhausted and self.book.n_events == self._exhausted_at:
-            return {}
-        return {kind: n for kind in ("pair", "triple", "piles") if (n := self.desk.n_wanted(kind))}
-
-    def _find(self, wanted: dict[str, int]) -> None:
-        pairs = self._finder.find(sum(wanted.values()))
-        with self._lock:
-            self._exhausted, self._exhausted_at = not pairs, self.book.n_events
-            going = set(self.desk.ready_rows())
-            fresh = [q for q in pairs if frozenset(q.samples) not in going]
-            sure = None if self.clustering is None else self.clustering.confidence
-            for kind, n in wanted.items():
-                mine, fresh = fresh[:n], fresh[n:]
-                if kind != "pair":
-                    made = (self._finder.around(q, kind, self.book, sure) for q in mine)
-                    mine = [question for question in made if question is not None]
-                self.desk.put(mine)
-        if pairs:
-            self.tell_listeners("question")
-
-    def _keep_clustering(self) -> None:
-        while True:
-            with self._changed:
-                while not (self._stopped or self.is_stale):
-                    self._changed.wait(timeout=1.0)
-                if self._stopped:
-                    return
-            began = time.monotonic()
-            try:
-                self._is_busy("clustering", "clustering")
-                self.recluster()
-            except Exception as error:
-                self._note_trouble("Clustering failed", error)
-            finally:
-                self._is_busy("clustering", None)
-            # Rests as long as it worked, so that half of the time is for others.
-            self._rest(max(REST, time.monotonic() - began))
-
-    def _rest(self, seconds: float) -> None:
-        until = time.monotonic() + seconds
-        with self._changed:
-            while not self._stopped and time.monotonic() < until:
-                self._changed.wait(timeout=max(until - time.monotonic(), 0.01))
-
-    def _note_trouble(self, what: str, error: Exception) -> None:
-        sentence = f"{what}: {str(error).splitlines()[0] if str(error) else repr(error)}"
-        if sentence != self.trouble:  # it is tried again and again
-            log.warning(sentence, exc_info=not isinstance(error, ValueError))
-        self.trouble = sentence
-        self.tell_listeners("progress")
-        self._rest(5.0)  # the same would fail again at once
+    # ------------------------------------------------------------------ the clustering
 
     @property
     def is_stale(self) -> bool:
         """Whether something was said that the clustering does not know."""
-        return self.clustering is None or self.clustering.n_events != self.book.n_events
+        return self.clustering is None or self.clustering.told.n_events != self.book.n_events
 
     def recluster(self) -> Clustering:
         """Fit to all that was said; waits."""
-        with self._lock:
-            constraints, numbers = self.book.constraints(self.data.ids)
-            told = Told(
-                self.book.n_events,
-                len(self.book.answers),
-                constraints,
-                numbers,
-                self.n_clusters,
-                self.book.error_rate,
-            )
-            last = self.clustering
+        with self.lock:
+            answers, last = list(self.book.answers.values()), self.clustering
+            n_events, rate, k = self.book.n_events, self.book.error_rate, self.n_clusters
+        constraints, numbers = constraints_of(answers, self.data.n_rows, self.data.ids)
+        told = Told(n_events, len(answers), constraints, numbers, k, rate)
         found: Clustering = cluster(self.data, self.shown, told, self.seed, last)
-        with self._lock:
-            self.clustering, self.trouble = found, None
-        self.tell_listeners("labels", {"version": found.version})
+        with self.changed:
+            self.clustering = found
+            self.changed.notify_all()
+        if last is None or found.version != last.version:
+            self.tell_listeners("labels", {"version": found.version})
         self.tell_listeners("progress")
         return found
 
     def up_to_date(self, timeout: float) -> Clustering:
         """The clustering that knows everything said before the call; waits for it."""
         until, wanted = time.monotonic() + timeout, self.book.n_events
-        while self.clustering is None or self.clustering.n_events < wanted:
-            if time.monotonic() > until or self._stopped:
-                raise SessionError(
-                    "The rows are still being clustered; try again when that is done."
-                )
-            time.sleep(0.05)
-        return self.clustering
+        with self.changed:
+            while self.clustering is None or self.clustering.told.n_events < wanted:
+                trouble = self.background.trouble
+                if trouble or time.monotonic() > until or self.is_stopped:
+                    raise SessionError(
+                        trouble or "The rows are being clustered; try again when that is done."
+                    )
+                self.changed.wait(timeout=1.0)
+            return self.clustering
 
     @property
     def n_clusters(self) -> int | None:
@@ -253,47 +153,26 @@ class Project:
 
     # ------------------------------------------------------------------ questions
 
-    def about(self) -> dict[str, Any]:
-        """What the page begins with."""
-        with self._lock:
-            return {
-                "name": self.data.name,
-                "n_rows": self.data.n_rows,
-                "n_clusters": self.n_clusters,
-                "columns": [{"name": n, "type": t} for n, t in self.data.kinds.items()],
-                "id_column": self.data.id_column,
-                "people": list(self.book.people),
-                "kinds": ["pair", "triple", "piles"],
-                "notes": self.data.notes,
-                "warnings": self.data.warnings,
-            }
-
     def next(
-        self,
-        person: str,
-        kind: str = "pair",
-        size: int | None = None,
-        *,
-        tab: str = "",
-        have: Collection[str] = (),
+        self, person: str, kind: str = "pair", size: int | None = None, tab: Tab = ONLY
     ) -> dict[str, Any]:
-        """A question that this tab was handed and does not `have`, or a new one."""
-        if kind not in ("pair", "triple", "piles"):
-            raise SessionError(f"kind={kind!r:.60} is none of 'pair', 'triple', 'piles'.")
-        if size is not None and not (type(size) is int and 2 <= size <= 10):
-            raise SessionError(f"size={size!r:.60} must be a whole number from 2 to 10.")
-        with self._changed:
-            found = self.desk.held_by(person, kind, tab, have)
+        """A question that this tab was handed and does not have, or a new one."""
+        kind, size = checked_kind(kind), checked_size(size)
+        with self.changed:
+            if size is not None:
+                self._pile_size[person] = size
+            found = self.desk.held_by(person, kind, tab)
             if found is None:
-                found = self._found(person, kind, size or PILE)
-                self._changed.notify_all()
+                found = self._found(person, kind)
+                self.changed.notify_all()
             if found is None:
                 return {"question": None, "reason": "nothing left"}
-            return {"question": self._shown(self.desk.hand_out(found, person, tab))}
+            return {"question": _views.question(self, self.desk.hand_out(found, person, tab))}
 
-    def _found(self, person: str, kind: str, size: int) -> Question | None:
+    def _found(self, person: str, kind: str) -> Question | None:
         if kind == "pair" and (again := self._second_opinion(person)) is not None:
             return again
+        size = self._pile_size.get(person, PILE)
         found = self.desk.take(kind, self._is_open)
         if found is not None:
             if kind == "piles" and len(found.samples) > size:
@@ -302,8 +181,12 @@ class Project:
         pair = self._at_random()
         if pair is None or kind == "pair":
             return pair
+        return self.around(pair, kind, size)
+
+    def around(self, pair: Question, kind: str, size: int = PILE) -> Question | None:
+        """A triple or piles around a pair."""
         sure = None if self.clustering is None else self.clustering.confidence
-        return self._finder.around(pair, kind, self.book, sure, size)
+        return self.finder.around(pair, kind, self.book, sure, size)
 
     def _is_open(self, question: Question) -> bool:
         """Whether its answer is still not known."""
@@ -313,11 +196,11 @@ class Project:
         return not self.book.was_asked(question.samples)
 
     def _at_random(self) -> Question | None:
-        rows, held = self._finder.rows, self.desk.held_rows()
+        rows, held = self.finder.rows, self.desk.held_rows()
         for _ in range(N_TRIES):
-            pair = self._random.choice(len(rows), 2, replace=False)
-            question = new_question("pair", rows[pair].tolist(), AT_RANDOM)
-            if frozenset(question.samples) not in held and self._is_open(question):
+            a, b = rows[self._random.randint(len(rows), size=2)].tolist()
+            question = new_question("pair", (a, b), AT_RANDOM)
+            if a != b and frozenset((a, b)) not in held and self._is_open(question):
                 return question
         return None
 
@@ -337,12 +220,12 @@ class Project:
             return None
         return new_question("pair", samples, SECOND_OPINION)
 
-    def pose(self, person: str, samples: Any, kind: Any, *, tab: str = "") -> dict[str, Any]:
+    def pose(self, person: str, samples: Any, kind: Any, tab: Tab = ONLY) -> dict[str, Any]:
         """Ask, or ask again, about these rows."""
         rows = checked_rows(samples, kind, self.data.n_rows)
-        with self._lock:
+        with self.lock:
             question = new_question(kind, rows, "asked for")
-            return {"question": self._shown(self.desk.hand_out(question, person, tab))}
+            return {"question": _views.question(self, self.desk.hand_out(question, person, tab))}
 
     # ------------------------------------------------------------------ answers
 
@@ -354,40 +237,38 @@ class Project:
         answer: Any,
         seconds: Any = None,
         *,
-        tab: str = "",
-        have: Collection[str] = (),
         kind: str | None = None,
         size: int | None = None,
+        tab: Tab = ONLY,
     ) -> dict[str, Any]:
         """Take an answer; it is on the disk when this returns. The next question is of `kind`."""
-        with self._lock:
+        with self.lock:
             reply = self._replied(request, "answer")
             if reply is None:
                 asked = self.desk.find(question, person, self.data.n_rows)
-                self._check_open(asked, person, tab, have)
+                self._check_open(asked, person, tab)
                 told = self._answer(
-                    asked, asked.checked(answer), person, seconds=_checked_seconds(seconds)
+                    asked, asked.checked(answer), person, seconds=checked_seconds(seconds)
                 )
-                settled = [self.book.n_settled(a, b) for a, b, _ in told.pairs]
-                reply = {"number": told.number, "change": _change(settled)}
+                reply = {"number": told.number, "change": self._change(told)}
                 self._commit([told], "answer", request, reply)
                 self.desk.close(asked.id)
-            settled_now = self._settled(have)
+            settled = self._settled(tab.have)
             kind = kind or question_of(question, self.data.n_rows).kind
-            following = self.next(person, kind, size, tab=tab, have=have)
+            following = self.next(person, kind, size, tab)
             return {
                 **reply,
                 "next": following["question"],
                 "reason": following.get("reason"),
-                "settled": settled_now,
-                "conflict": self._conflict_with([reply["number"]]),
+                "settled": settled,
+                "conflict": _listing.conflict_with(self, [reply["number"]]),
             }
 
-    def _settled(self, have: Collection[str]) -> list[Any]:
+    def _settled(self, names: Collection[str]) -> list[Any]:
         """Close those of these questions whose answers follow by now."""
         found = [
             question.id
-            for question in self.desk.among(have)
+            for question in self.desk.among(names)
             if question.kind == "pair"
             and self.book.implied(*question.samples) != 0
             and not self.book.was_asked(question.samples)  # else it is asked again on purpose
@@ -396,6 +277,14 @@ class Project:
             self.desk.close(name)
         return found
 
+    def _change(self, told: Answer) -> dict[str, Any] | None:
+        """How many pairs an answer settles, where they are more than its own."""
+        open_pairs = [(a, b) for a, b, _ in told.pairs if self.book.implied(a, b) == 0]
+        n = sum(self.book.n_settled(a, b) for a, b in open_pairs)
+        if n <= len(open_pairs):
+            return None
+        return {"settled": n, "sentence": f"This settles {n:,} pairs."}
+
     def _answer(self, asked: Question, answer: Any, person: str, **more: Any) -> Answer:
         return Answer(
             self.book.n_events + 1,
@@ -403,7 +292,7 @@ class Project:
             asked.samples,
             answer,
             person,
-            _now(),
+            now(),
             question=str(asked.id),
             why=asked.why,
             **more,
@@ -422,13 +311,13 @@ class Project:
         reply: dict[str, Any] = found["reply"]
         return reply
 
-    def _check_open(self, asked: Question, person: str, tab: str, have: Collection[str]) -> None:
+    def _check_open(self, asked: Question, person: str, tab: Tab) -> None:
         why = self.book.closed.get(str(asked.id))
         if why is not None:
             self.desk.close(asked.id)
             raise TakenError(
                 f"Question {asked.id} {why}; here is the next.",
-                self.next(person, asked.kind, tab=tab, have=have)["question"],
+                self.next(person, asked.kind, tab=tab)["question"],
             )
 
     def _commit(
@@ -447,15 +336,15 @@ class Project:
                 f"{self.store.path} cannot be written to ({error}), so nothing was taken; make "
                 "room on the disk and say it again."
             ) from error
-        with self._changed:
+        with self.changed:
             for number, event in events:
                 self.book.take(number, event)
-            self._changed.notify_all()
+            self.changed.notify_all()
         self.tell_listeners("answers", {"total": len(self.book.answers)})
 
-    def undo(self, person: str, request: str, *, tab: str = "") -> dict[str, Any]:
+    def undo(self, person: str, request: str, tab: Tab = ONLY) -> dict[str, Any]:
         """Take back what this person said last, and ask it again."""
-        with self._lock:
+        with self.lock:
             reply = self._replied(request, "undo")
             if reply is None:
                 mine = [
@@ -474,7 +363,7 @@ class Project:
             question = None
             if reply["again"] is not None and reply["again"] not in self.book.closed:
                 again = self.desk.find(reply["again"], person, self.data.n_rows)
-                question = self._shown(self.desk.hand_out(again, person, tab))
+                question = _views.question(self, self.desk.hand_out(again, person, tab))
             return {"number": reply["number"], "question": question}
 
     def _said_with(self, answer: Answer) -> list[int]:
@@ -485,7 +374,7 @@ class Project:
 
     def retract(self, person: str, request: str, numbers: Any) -> dict[str, Any]:
         """Take back any answers."""
-        with self._lock:
+        with self.lock:
             reply = self._replied(request, "retract")
             if reply is None:
                 reply = {"numbers": self._checked_numbers(numbers)}
@@ -495,7 +384,7 @@ class Project:
     def _retract(
         self, numbers: list[int], person: str, action: str, request: str, reply: Any
     ) -> None:
-        event = {"event": "retract", "numbers": numbers, "by": person, "when": _now()}
+        event = {"event": "retract", "numbers": numbers, "by": person, "when": now()}
         self._keep([(self.book.n_events + 1, event)], action, request, reply)
 
     def _checked_numbers(self, numbers: Any) -> list[int]:
@@ -508,10 +397,10 @@ class Project:
 
     def keep(self, person: str, request: str, number: Any) -> dict[str, Any]:
         """An answer was looked at again and is right."""
-        with self._lock:
+        with self.lock:
             if self._replied(request, "keep") is None:
                 self._checked_numbers([number])
-                event = {"event": "keep", "number": number, "by": person, "when": _now()}
+                event = {"event": "keep", "number": number, "by": person, "when": now()}
                 self._keep([(self.book.n_events + 1, event)], "keep", request, {})
             return {}
 
@@ -519,295 +408,23 @@ class Project:
 
     def say(self, person: str, request: str, verb: Any, **about: Any) -> dict[str, Any]:
         """What is said on the map, as few statements."""
-        with self._lock:
+        with self.lock:
             reply = self._replied(request, "say")
             if reply is None:
-                pairs, n_clusters, sentence = self._statements(verb, about)
-                first = self.book.n_events + 1
-                answers = [
-                    self._mapped(first, i, pair, person, verb, n_clusters)
-                    for i, pair in enumerate(pairs)
-                ]
-                reply = {"numbers": [a.number for a in answers], "sentence": sentence}
+                said = on_map(self.data, self.clustering, verb, **about)
+                answers = said.answers(self.book.n_events + 1, person)
+                reply = {"numbers": [a.number for a in answers], "sentence": said.sentence}
                 self._commit(answers, "say", request, reply)
-            return {**reply, "conflict": self._conflict_with(reply["numbers"])}
-
-    def _mapped(
-        self, first: int, i: int, pair: Any, person: str, verb: str, n_clusters: int | None
-    ) -> Answer:
-        a, b, sign = pair
-        word = "must-link" if sign > 0 else "cannot-link"
-        return Answer(
-            first + i,
-            "pair",
-            (a, b),
-            word,
-            person,
-            _now(),
-            weight=1.0 if verb == "link" else VERB_WEIGHT,
-            origin="map",
-            why=verb,
-            n_clusters=n_clusters,
-            action=first,
-        )
-
-    def _statements(self, verb: Any, about: dict[str, Any]) -> tuple[Any, int | None, str]:
-        rows = checked_row_list(about.get("rows") or [], "rows", self.data.n_rows)
-        others = checked_row_list(about.get("with") or [], "with", self.data.n_rows)
-        X = self.data.X
-        if verb == "link":
-            return _verbs.link(rows), None, f"{len(rows)} rows are linked."
-        if verb == "together":
-            return _verbs.together(X, rows), None, f"These {len(rows)} rows are one."
-        if verb == "apart" and not about.get("clusters"):
-            return _verbs.apart(X, rows, others), None, "They stay apart."
-        if verb not in ("apart", "merge", "split"):
-            raise SessionError(
-                f"verb={verb!r:.60} is none of 'link', 'apart', 'together', 'merge', 'split'."
-            )
-        now = self.clustering
-        if now is None:
-            raise SessionError("There are no clusters yet; they are being made.")
-        clusters = self._checked_clusters(about.get("clusters"), rows, now)
-        names = " and ".join(now.names[c] for c in clusters)
-        if verb == "apart":
-            return _verbs.clusters_apart(X, now.labels, clusters), None, f"{names} stay apart."
-        if verb == "merge":
-            k = max(now.n_clusters - len(clusters) + 1, 1)
-            return _verbs.merge(X, now.labels, clusters), k, f"{names} are one cluster."
-        if len(clusters) != 1:
-            raise SessionError("split: choose one cluster, or rows of one cluster.")
-        pairs = _verbs.split(X, now.labels, clusters[0], rows)
-        return pairs, now.n_clusters + 1, f"{names} is two clusters."
-
-    def _checked_clusters(self, clusters: Any, rows: list[int], now: Clustering) -> list[int]:
-        if clusters is None and rows:
-            clusters = np.unique(now.labels[rows]).tolist()
-        if not isinstance(clusters, list) or not all(type(c) is int for c in clusters):
-            raise SessionError(f"clusters must be a list of their numbers; got {clusters!r:.60}.")
-        gone = next((c for c in clusters if not 0 <= c < now.n_clusters), None)
-        if gone is not None:
-            raise SessionError(f"There is no cluster {gone}; look at the map again.")
-        return list(dict.fromkeys(clusters))
-
-    def map(self) -> dict[str, Any]:
-        """Where each row is drawn, and its cluster."""
-        now = self.clustering
-        found = {
-            "rows": self.shown.tolist(),
-            "x": self._plane[0],
-            "y": self._plane[1],
-            "n_rows": self.data.n_rows,
-            **self.labels(),
-        }
-        if now is not None:
-            found["confidence"] = np.round(now.confidence[self.shown], 2).tolist()
-        return found
-
-    def labels(self) -> dict[str, Any]:
-        """The cluster of each row of the map."""
-        now = self.clustering
-        if now is None:
-            nowhere = [-1] * len(self.shown)
-            return {"version": 0, "cluster": nowhere, "sizes": [], "names": []}
-        return {
-            "version": now.version,
-            "cluster": now.labels[self.shown].tolist(),
-            "sizes": now.sizes,
-            "names": now.names,
-        }
-
-    def lines(self) -> dict[str, Any]:
-        """The pairs as they were said, the latest, to be drawn on the map."""
-        with self._lock:
-            said = [pair for n in sorted(self.book.answers) for pair in self.book.answers[n].pairs]
-        return {
-            name: [[int(a), int(b)] for a, b, s in said if s == sign][-MAX_LINES:]
-            for name, sign in (("must", 1), ("cannot", -1))
-        }
-
-    def find(self, text: str) -> dict[str, Any]:
-        """Rows by their names."""
-        found = self.data.find(text, MAX_FOUND)
-        return {"rows": [{"row": row, "name": self.data.row_name(row)} for row in found]}
-
-    def item(self, row: Any) -> dict[str, Any]:
-        """One row, as it is shown."""
-        if type(row) is not int or not 0 <= row < self.data.n_rows:
-            raise SessionError(
-                f"There is no row {row!r:.40}; rows count from 0 to {self.data.n_rows - 1}."
-            )
-        now = self.clustering
-        return {
-            "row": row,
-            "name": self.data.row_name(row),
-            "cluster": None if now is None else int(now.labels[row]),
-            "fields": self.data.fields(row),
-        }
-
-    def cluster(self, number: int) -> dict[str, Any]:
-        """What distinguishes a cluster, and its most typical rows."""
-        now = self.clustering
-        if now is None or not 0 <= number < now.n_clusters:
-            raise SessionError(f"There is no cluster {number}; look at the map again.")
-        members = np.flatnonzero(now.labels == number)
-        typical = _verbs.typical(self.data.X, members, 5) if len(members) else []
-        return {
-            "cluster": number,
-            "size": len(members),
-            "name": now.names[number],
-            "typical": [self.item(row) for row in typical],
-            "profile": "; ".join(now.phrases[number]),
-        }
+            return {**reply, "conflict": _listing.conflict_with(self, reply["numbers"])}
 
     # ------------------------------------------------------------------ what was said
 
-    def answers(self, offset: int = 0, limit: int = 100, order: str = "time") -> dict[str, Any]:
-        """The answers, the latest first, or those that seem wrong first."""
-        if order not in ("time", "suspects"):
-            raise SessionError(f"order={order!r:.40} is none of 'time', 'suspects'.")
-        offset, limit = max(offset, 0), min(max(limit, 0), MAX_LISTED)
-        with self._lock:
-            suspects = self._suspects()
-            listed = sorted(self.book.answers, reverse=True)
-            if order == "suspects":
-                marked = [n for n in self.book.contradicting if n not in self.book.kept]
-                first = list(dict.fromkeys([*suspects, *marked]))
-                chosen = set(first)
-                listed = first + [n for n in listed if n not in chosen]
-            page = listed[offset : offset + limit]
-            return {
-                "total": len(listed),
-                "suspects": len(suspects),
-                "answers": [self._listed(n, n in set(suspects)) for n in page],
-            }
-
-    def _suspects(self) -> list[int]:
-        if self.clustering is None:
-            return []
-        return [n for n in self.clustering.suspects(self.book.kept) if n in self.book.answers]
-
-    def _listed(self, number: int, is_suspect: bool) -> dict[str, Any]:
-        answer = self.book.answers[number]
-        doubt = None if self.clustering is None else self.clustering.doubt.get(number)
-        return {
-            **self._told(number),
-            "samples": list(answer.samples),
-            "seconds": answer.seconds,
-            "weight": answer.weight,
-            "doubt": None if doubt is None else round(doubt, 4),
-            "suspect": is_suspect,
-            "conflict": number in self.book.contradicting,
-            "kept": number in self.book.kept,
-            "from": answer.origin,
-        }
-
-    def _told(self, number: int) -> dict[str, Any]:
-        answer = self.book.answers[number]
-        said = answer.answer
-        if answer.kind == "piles" and isinstance(said, list):
-            piles: dict[int, list[int]] = {}
-            for row, pile in zip(answer.samples, said, strict=True):
-                piles.setdefault(pile, []).append(row)
-            said = list(piles.values())
-        return {
-            "number": number,
-            "kind": answer.kind,
-            "names": [self.data.row_name(row) for row in answer.samples],
-            "answer": said,
-            "by": answer.by,
-            "when": answer.when,
-        }
-
-    def conflicts(self) -> list[dict[str, Any]]:
-        """Answers that cannot all hold."""
-        with self._lock:
-            found = [
-                self._conflict(each) for each in islice(self.book.contradictions(), MAX_LISTED)
-            ]
-            among = {p["number"] for each in found for p in each["path"]}
-            among |= {each["new"] for each in found}
-            for sentence, numbers in self.clustering.conflicts if self.clustering else ():
-                stands = all(n in self.book.answers for n in numbers)
-                if stands and not among.issuperset(numbers):
-                    found.append(self._other_conflict(sentence, numbers))
-            return found
-
-    def _conflict_with(self, numbers: Iterable[int]) -> dict[str, Any] | None:
-        """What one of these answers contradicts; the pages of others hear of it too."""
-        new = set(numbers)
-        if not new & self.book.contradicting.keys():
-            return None
-        found = (each for each in self.book.contradictions() if each.number in new)
-        conflict = next(map(self._conflict, found), None)
-        if conflict is not None:
-            self.tell_listeners("conflict", conflict)
-        return conflict
-
-    def _conflict(self, found: Contradiction) -> dict[str, Any]:
-        a, b, sign = found.pair
-        names = f"{self.data.row_name(a)!r} and {self.data.row_name(b)!r}"
-        here, there = ("together", "apart") if sign > 0 else ("apart", "together")
-        n = len(found.path)
-        others = f"{n} other answers" if n > 1 else "another answer"
-        options = [{"label": f"Take back answer {found.number}", "retract": [found.number]}]
-        options += [
-            {"label": f"Take back {self._in_words(number)}", "retract": [number]}
-            for number in found.path
-        ]
-        return {
-            "sentence": f"{names} are {here} by answer {found.number}, but {there} by {others}.",
-            "path": [self._told(number) for number in found.path],
-            "options": options,
-            "new": found.number,
-        }
-
-    def _other_conflict(self, sentence: str, numbers: list[int]) -> dict[str, Any]:
-        return {
-            "sentence": sentence,
-            "path": [self._told(number) for number in numbers],
-            "options": [
-                {"label": f"Take back {self._in_words(number)}", "retract": [number]}
-                for number in numbers
-            ],
-            "new": max(numbers),
-        }
-
-    def _in_words(self, number: int) -> str:
-        answer = self.book.answers[number]
-        names = ", ".join(self.data.row_name(row) for row in answer.samples[:3])
-        return f"answer {number} ({names}: {answer.answer}, {answer.by or 'nobody'})"[:200]
-
-    def progress(self) -> dict[str, Any]:
-        """How far it is."""
-        with self._lock:
-            now, answers = self.clustering, self.book.answers.values()
-            share, sentence = (None, "Nothing was answered yet.") if now is None else now.expected
-            rates = (None, None) if now is None else now.model.flip_rate_
-            stability = [] if now is None else now.stability
-            said = sum(a.says_something for a in answers)
-            return {
-                "asked": len(self.book.closed),
-                "answered": said,
-                "unsure": len(answers) - said,
-                "kept_share": None if now is None else now.kept_share,
-                "stability": [{"n": n, "share": s} for n, s in stability],
-                "expected_change": {"share": _finite(share), "sentence": sentence},
-                "flip_rate": {"must": _finite(rates[0]), "cannot": _finite(rates[1])},
-                "people": people_of(self.book, {} if now is None else now.doubt),
-                "agreement": agreement_of(self.book),
-                "suspects": len(self._suspects()),
-                "conflicts": len(self.book.contradicting),
-                "busy": self.stage,
-                "trouble": self.trouble,
-            }
-
     def bring_in(self, constraints: Constraints, unknown: list[str]) -> dict[str, Any]:
         """Take statements from a file, each once in the life of the project."""
-        with self._lock:
+        with self.lock:
             n_before, known = len(self.book.contradicting), 0
             answers: list[Answer] = []
-            for answer in self._from_file(constraints):
+            for answer in statements_of(constraints):
                 if set(signature(answer)) <= self.book.imported or self._is_said(answer):
                     known += 1
                 else:
@@ -827,81 +444,6 @@ class Project:
             for n in self.book.numbers_about(samples)
             for a in [self.book.answers[n]]
         )
-
-    def _from_file(self, constraints: Constraints) -> Iterable[Answer]:
-        who = constraints.provenance.get("who")
-        when = constraints.provenance.get("when")
-        pairs = constraints.pairs()
-        rows: list[tuple[Any, Any, Any, int]] = [
-            ("pair", tuple(pair), "must-link" if sign > 0 else "cannot-link", int(i))
-            for pair, sign, i in zip(
-                pairs.pairs.tolist(), pairs.sign.tolist(), pairs.statement, strict=True
-            )
-        ]
-        relative = np.flatnonzero(constraints.kinds == "relative")
-        rows += [
-            ("triple", tuple(row), row[2], int(i))
-            for row, i in zip(constraints.relative.tolist(), relative, strict=True)
-        ]
-        for kind, samples, answer, i in rows:
-            by, at = (_text(values, i) for values in (who, when))
-            weight = float(constraints.weight[i])
-            yield Answer(
-                0, kind, samples, answer, by, at or _now(), weight=weight, origin="file", why="file"
-            )
-
-    # ------------------------------------------------------------------ as it is shown
-
-    def _shown(self, question: Question) -> dict[str, Any]:
-        items = [self.item(row) for row in question.samples]
-        values = [{f["column"]: f["value"] for f in item["fields"]} for item in items]
-        return {
-            "id": question.id,
-            "kind": question.kind,
-            "samples": list(question.samples),
-            "why": question.why,
-            "worth": _finite(question.worth),
-            "items": items,
-            "differing": [c for c in self.data.kinds if len({v.get(c) for v in values}) > 1],
-        }
-
-
-def checked_person(name: Any) -> str:
-    """A name that can stand in files and on pages."""
-    if name is None or name == "":
-        return "me"
-    if not isinstance(name, str):
-        raise SessionError(f"person must be a name; got {name!r:.60}.")
-    name = " ".join(name.split())
-    odd = any(unicodedata.category(c) in ("Cc", "Cf", "Cs", "Co", "Cn") for c in name)
-    if not name or len(name) > MAX_NAME or odd or is_formula(name):
-        raise SessionError(
-            f"person={name[:60]!a}: a name has 1 to {MAX_NAME} letters, and does not begin "
-            "with one of = + - @."
-        )
-    return name
-
-
-def checked_tab(tab: Any, have: Any) -> tuple[str, list[str]]:
-    """Which tab of a browser asks, and the questions that it has."""
-    if not isinstance(tab, str) or len(tab) > MAX_REQUEST:
-        raise SessionError(f"tab={tab!r:.60} must be a text of at most {MAX_REQUEST} characters.")
-    is_list = isinstance(have, list) and len(have) <= MAX_HAVE
-    if not is_list or not all(isinstance(name, str) for name in have):
-        raise SessionError(
-            f"have={have!r:.60} must be a list of at most {MAX_HAVE} names of questions."
-        )
-    return tab, have
-
-
-def checked_request(request: Any) -> str:
-    """A name of an action that no other action has."""
-    if not isinstance(request, str) or not 1 <= len(request) <= MAX_REQUEST:
-        raise SessionError(
-            f"request={request!r:.60} must be a text of 1 to {MAX_REQUEST} characters, another for "
-            "each action."
-        )
-    return request
 
 
 def _check_same_rows(data: Data, store: Store) -> None:
@@ -937,28 +479,3 @@ def _placed(data: Data, shown: Any, seed: int) -> tuple[list[float], list[float]
     scale = max(float((high - low).max()), 1e-12)
     placed = 0.5 + (plane - (low + high) / 2) / scale
     return np.round(placed[:, 0], 4).tolist(), np.round(placed[:, 1], 4).tolist()
-
-
-def _change(settled: list[int]) -> dict[str, Any] | None:
-    n = sum(settled)
-    if n < 2:
-        return None
-    return {"settled": n, "sentence": f"This settles {n:,} pairs."}
-
-
-def _checked_seconds(seconds: Any) -> float | None:
-    is_number = isinstance(seconds, int | float) and not isinstance(seconds, bool)
-    return round(float(seconds), 3) if is_number and 0 <= seconds < 1e6 else None
-
-
-def _finite(value: Any) -> float | None:
-    return float(value) if value is not None and np.isfinite(float(value)) else None
-
-
-def _text(values: Any, i: int) -> str | None:
-    value = None if values is None else values[i]
-    return value if isinstance(value, str) and value else None
-
-
-def _now() -> str:
-    return datetime.now(UTC).isoformat(timespec="seconds")

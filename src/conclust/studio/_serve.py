@@ -62,7 +62,7 @@ def serve(
         limit_concurrency=500,
     )
     sys.setswitchinterval(SWITCH)
-    project.start()
+    project.background.start()
     on_ready(address(host, port, token))
 
     class Server(uvicorn.Server):  # type: ignore[name-defined]

@@ -17,16 +17,11 @@ from starlette.responses import FileResponse, Response, StreamingResponse
 from starlette.routing import Route
 
 from conclust.exceptions import ConclustError, SessionError
+from conclust.studio import _listing, _views
+from conclust.studio._checks import Tab, checked_person, checked_request, checked_tab
 from conclust.studio._data import IMAGES
 from conclust.studio._export import EXPORTS, export, read_statements
-from conclust.studio._project import (
-    MAX_NAME,
-    Project,
-    TakenError,
-    checked_person,
-    checked_request,
-    checked_tab,
-)
+from conclust.studio._project import Project, TakenError
 from conclust.studio._safety import MAX_BODY, MAX_FILE, Safety, hosts_of
 
 TYPES = {
@@ -74,16 +69,19 @@ class _Routes:
         """The routes."""
         project = self.project
         got: dict[str, Callable[[Request], Any]] = {
-            "/api/project": lambda r: project.about(),
-            "/api/map": lambda r: project.map(),
-            "/api/labels": lambda r: project.labels(),
-            "/api/lines": lambda r: project.lines(),
-            "/api/find": lambda r: project.find(r.query_params.get("text", "")[:MAX_NAME]),
-            "/api/conflicts": lambda r: project.conflicts(),
-            "/api/progress": lambda r: project.progress(),
-            "/api/row/{row}": lambda r: project.item(_number(r.path_params["row"])),
-            "/api/cluster/{cluster}": lambda r: project.cluster(_number(r.path_params["cluster"])),
-            "/api/answers": lambda r: project.answers(
+            "/api/project": lambda r: _views.about(project),
+            "/api/map": lambda r: _views.rows_on_map(project),
+            "/api/labels": lambda r: _views.labels(project),
+            "/api/lines": lambda r: _views.lines(project),
+            "/api/find": lambda r: _views.found(project, r.query_params.get("text", "")),
+            "/api/conflicts": lambda r: _listing.conflicts(project),
+            "/api/progress": lambda r: _listing.progress(project),
+            "/api/row/{row}": lambda r: _views.item(project, _number(r.path_params["row"])),
+            "/api/cluster/{cluster}": lambda r: _views.one_cluster(
+                project, _number(r.path_params["cluster"])
+            ),
+            "/api/answers": lambda r: _listing.answers(
+                project,
                 _number(r.query_params.get("offset", "0")),
                 _number(r.query_params.get("limit", "100")),
                 r.query_params.get("order", "time"),
@@ -91,23 +89,21 @@ class _Routes:
         }
         said: dict[str, Callable[[dict[str, Any]], Any]] = {
             "/api/next": lambda b: project.next(
-                _person(b), b.get("kind") or "pair", b.get("size"), **_tab(b)
+                _person(b), b.get("kind") or "pair", b.get("size"), _tab(b)
             ),
             "/api/answer": lambda b: project.answer(
                 _person(b),
                 _request(b),
-                b.get("question"),
-                b.get("answer"),
-                b.get("seconds"),
+                *(b.get(name) for name in ("question", "answer", "seconds")),
                 kind=b.get("kind"),
                 size=b.get("size"),
-                **_tab(b),
+                tab=_tab(b),
             ),
-            "/api/undo": lambda b: project.undo(_person(b), _request(b), tab=_tab(b)["tab"]),
+            "/api/undo": lambda b: project.undo(_person(b), _request(b), _tab(b)),
             "/api/retract": lambda b: project.retract(_person(b), _request(b), b.get("numbers")),
             "/api/keep": lambda b: project.keep(_person(b), _request(b), b.get("number")),
             "/api/pose": lambda b: project.pose(
-                _person(b), b.get("samples"), b.get("kind") or "pair", tab=_tab(b)["tab"]
+                _person(b), b.get("samples"), b.get("kind") or "pair", _tab(b)
             ),
             "/api/say": lambda b: project.say(
                 _person(b),
@@ -188,7 +184,7 @@ async def _stream(project: Project) -> AsyncIterator[str]:
 
     project.listeners.append(listen)
     try:
-        yield _event("busy", {"stage": project.stage})
+        yield _event("busy", {"stage": project.background.stage})
         while True:
             try:
                 name, content = await asyncio.wait_for(waiting.get(), HEARTBEAT)
@@ -277,9 +273,8 @@ def _request(body: dict[str, Any]) -> str:
     return checked_request(body.get("request"))
 
 
-def _tab(body: dict[str, Any]) -> dict[str, Any]:
-    tab, have = checked_tab(body.get("tab") or "", body.get("have") or [])
-    return {"tab": tab, "have": have}
+def _tab(body: dict[str, Any]) -> Tab:
+    return checked_tab(body.get("tab") or "", body.get("have") or [])
 
 
 def _number(text: str) -> int:
