@@ -242,6 +242,9 @@ class Project:
         tab: Tab = ONLY,
     ) -> dict[str, Any]:
         """Take an answer; it is on the disk when this returns. The next question is of `kind`."""
+        checked_size(size)  # before anything is taken
+        if kind is not None:
+            checked_kind(kind)
         with self.lock:
             reply = self._replied(request, "answer")
             if reply is None:
