@@ -135,6 +135,7 @@ def shown(job: "Job", options: TableOptions, images: Path | None) -> Any:
         id_column=options.id_col,
         notes=job.notes,
         warnings=job.warnings,
+        used=job.table.frame,
         numbers=job.prepared.numbers,
         categories=job.prepared.categories,
         texts=job.prepared.texts,
