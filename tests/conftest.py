@@ -1,6 +1,7 @@
 """Fixtures shared by all tests, and how property tests choose their examples."""
 
 import os
+import shutil
 from pathlib import Path
 
 import pytest
@@ -35,3 +36,45 @@ def data_folder() -> Path:
     if not folder or not (Path(folder) / "MANIFEST.json").is_file():
         pytest.skip("needs the papers' data sets: set CONCLUST_DATA to their folder")
     return Path(folder)
+
+
+CHROMIUM = next(
+    filter(None, map(shutil.which, ("chromium", "chromium-browser", "google-chrome"))), None
+)
+
+
+def _no_browser(reason):
+    """Skip; where browser tests must run, as in continuous integration, fail."""
+    if os.environ.get("CONCLUST_REQUIRE_BROWSER"):
+        pytest.fail(f"CONCLUST_REQUIRE_BROWSER is set, and this {reason}")
+    pytest.skip(reason)
+
+
+@pytest.fixture(scope="module")
+def browser():
+    """Debian's chromium, driven by Playwright."""
+    try:
+        from playwright.sync_api import sync_playwright
+    except ImportError:
+        _no_browser("needs playwright: pip install playwright")
+    if CHROMIUM is None:
+        _no_browser("needs chromium: apt-get install chromium")
+    with sync_playwright() as playwright:
+        browser = playwright.chromium.launch(executable_path=CHROMIUM, args=["--no-sandbox"])
+        yield browser
+        browser.close()
+
+
+@pytest.fixture(scope="session")
+def axe_rules():
+    """What the rules of axe find on a page: nothing, or names of rules and where they are broken."""
+    try:
+        from axe_playwright_python.sync_playwright import Axe
+    except ImportError:
+        _no_browser("needs axe: pip install axe-playwright-python")
+
+    def broken(page):
+        found = Axe().run(page).response["violations"]
+        return {v["id"]: [node["html"][:160] for node in v["nodes"][:3]] for v in found}
+
+    return broken

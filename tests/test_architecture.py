@@ -39,6 +39,7 @@ LAYERS = [
     ["metrics", "model_selection", "datasets", "plotting"],
     ["active"],
     ["testing", "reporting", "_show_versions"],
+    ["studio"],
     ["cli"],
     ["__main__"],
 ]

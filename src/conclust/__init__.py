@@ -58,6 +58,7 @@ _SUBPACKAGES = (
     "model_selection",
     "plotting",
     "reporting",
+    "studio",
     "testing",
 )
 

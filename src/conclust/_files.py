@@ -1,12 +1,14 @@
 """What a file holds as text or cells: packed or not, in whatever encoding, a spreadsheet too."""
 
 import codecs
+import csv
 import gzip
 import io
 import zlib
 from pathlib import Path
 from typing import Any, NamedTuple
 
+from conclust._atomic import atomic_write
 from conclust.exceptions import ConclustError, MissingExtraError
 
 MAX_UNPACKED = 2 << 30  # bytes; a small packed file can hold any number of zeros
@@ -167,3 +169,46 @@ def require_openpyxl(path: Path) -> Any:
             'installed: pip install "conclust[excel]", or save the sheet as CSV.'
         ) from error
     return openpyxl
+
+
+def write_rows(path: Path, header: list[str], rows: Any) -> int:
+    """Write a CSV file or a workbook, atomically; return how many cells were guarded."""
+    if path.suffix.lower() == ".xlsx":
+        write_sheet(path, [header, *map(list, rows)])  # text is text there: nothing to guard
+        return 0
+    buffer = io.StringIO(newline="")
+    writer = csv.writer(buffer, lineterminator="\n")
+    writer.writerow([guarded(name) for name in header])
+    n_guarded = 0
+    for row in rows:
+        cells = [guarded(cell) for cell in row]
+        n_guarded += sum(a is not b for a, b in zip(cells, row, strict=True))
+        writer.writerow(cells)
+    with atomic_write(path) as file:
+        file.write(buffer.getvalue())
+    return n_guarded
+
+
+# A spreadsheet runs a cell that begins so as a formula. The last four are the wide forms.
+FORMULA_STARTS = ("=", "+", "-", "@", "\t", "\r", "\n", "＝", "＋", "－", "＠")
+
+
+def guarded(cell: Any) -> Any:
+    """The same cell, or text that a spreadsheet does not take for a formula."""
+    if isinstance(cell, str) and is_formula(cell):
+        return "'" + cell
+    return cell
+
+
+def is_formula(text: str) -> bool:
+    """Whether a spreadsheet would run this text; plain numbers such as -5 are none."""
+    return text.lstrip(" ").startswith(FORMULA_STARTS) and not is_number(text)
+
+
+def is_number(text: str) -> bool:
+    """Whether a cell is written like a number."""
+    try:
+        float(text)
+    except ValueError:
+        return False
+    return True

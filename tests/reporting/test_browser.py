@@ -1,25 +1,8 @@
 """The page in a real browser: Playwright drives the distribution's chromium."""
 
-import shutil
-
 import pytest
 
-CHROMIUM = next(
-    filter(None, map(shutil.which, ("chromium", "chromium-browser", "google-chrome"))), None
-)
-
 PHONE, DESK = {"width": 390, "height": 844}, {"width": 1280, "height": 900}
-
-
-@pytest.fixture(scope="module")
-def browser():
-    sync_api = pytest.importorskip("playwright.sync_api", reason="needs playwright")
-    if CHROMIUM is None:
-        pytest.skip("needs chromium")
-    with sync_api.sync_playwright() as playwright:
-        browser = playwright.chromium.launch(executable_path=CHROMIUM, args=["--no-sandbox"])
-        yield browser
-        browser.close()
 
 
 @pytest.fixture
@@ -168,15 +151,10 @@ def test_keyboard_reaches_everything(small_report, visit):
 @pytest.mark.parametrize(
     ("which", "viewport"), [("small_report", DESK), ("large_report", PHONE)], ids=["desk", "phone"]
 )
-def test_accessibility_rules(which, viewport, visit, request):
-    axe = pytest.importorskip("axe_playwright_python.sync_playwright", reason="needs axe")
+def test_accessibility_rules(which, viewport, visit, request, axe_rules):
     # axe is put into the page by hand, which the page's own policy forbids: open without it.
     path = request.getfixturevalue(which)
     content = path.read_text(encoding="utf-8").replace("Content-Security-Policy", "x-none")
     loose = path.with_name(f"loose-{path.name}")
     loose.write_text(content, encoding="utf-8")
-    result = axe.Axe().run(visit(loose, viewport))
-    found = {
-        v["id"]: [n["html"][:120] for n in v["nodes"][:3]] for v in result.response["violations"]
-    }
-    assert found == {}
+    assert axe_rules(visit(loose, viewport)) == {}

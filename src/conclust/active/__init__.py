@@ -1,9 +1,11 @@
 """Ask people, or programs, which rows belong together: which question next, and who answers."""
 
 from conclust.active._ask import ask
+from conclust.active._change import ExpectedChange, expected_change, moved
+from conclust.active._closure import LiveClosure
 from conclust.active._question import Proposal, Question
 from conclust.active._session import Session
-from conclust.active._state import State
+from conclust.active._state import State, error_rate
 from conclust.active.oracles import (
     Answer,
     Budgeted,
@@ -41,9 +43,11 @@ __all__ = [
     "Cached",
     "Disagreement",
     "Enough",
+    "ExpectedChange",
     "ExploreConsolidate",
     "Labels",
     "LeastKnown",
+    "LiveClosure",
     "MinMax",
     "Noisy",
     "Proposal",
@@ -59,4 +63,7 @@ __all__ = [
     "Threaded",
     "Voted",
     "ask",
+    "error_rate",
+    "expected_change",
+    "moved",
 ]

@@ -1,6 +1,7 @@
 """Will more answers change much? Judged by what the last ones did."""
 
 import itertools
+from collections.abc import Sequence
 from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
@@ -37,13 +38,23 @@ class ExpectedChange(NamedTuple):
         return self.share
 
 
-def expected_change(stages: "list[State]") -> ExpectedChange:
-    """The change to expect, from the states before, between and after the last answers."""
-    steps = [
+def steps_between(stages: "list[State]") -> list[tuple[int, float]]:
+    """How many answers lie between states, and the share of rows that they moved."""
+    return [
         (later.n_told - earlier.n_told, moved(earlier.labels, later.labels))
         for earlier, later in itertools.pairwise(stages)
         if later.n_told > earlier.n_told
     ]
+
+
+def expected_change(steps: Sequence[tuple[int, float]]) -> ExpectedChange:
+    """The change to expect, from what the last answers did.
+
+    Parameters
+    ----------
+    steps : sequence of (int, float)
+        Numbers of answers, and the share of rows that they moved to another cluster.
+    """
     if not steps:
         return ExpectedChange(float("nan"), "Nothing was answered yet.")
     n_seen = sum(n for n, _ in steps)

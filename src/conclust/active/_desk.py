@@ -41,8 +41,8 @@ class Desk:
         self.lease = lease
         self.on_reserve = on_reserve
         self.n_asked = self.n_reserved = 0
-        self._out: dict[int, Handed] = {}
-        self._closed: dict[int, str] = {}  # and why
+        self._out: dict[int | str, Handed] = {}
+        self._closed: dict[int | str, str] = {}  # and why
 
     def next_id(self) -> int:
         """A number no question had before."""
@@ -65,7 +65,7 @@ class Desk:
         """The questions that may still be answered."""
         return list(self._out.values())
 
-    def close(self, number: int, why: str) -> None:
+    def close(self, number: int | str, why: str) -> None:
         """From now on this question takes no answer."""
         self._out.pop(number, None)
         self._closed[number] = why

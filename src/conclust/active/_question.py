@@ -1,7 +1,10 @@
 """A question about rows, and what a strategy says of it before it is asked."""
 
 from dataclasses import dataclass, field
-from typing import Any, Literal, NamedTuple
+from typing import TYPE_CHECKING, Any, Literal, NamedTuple
+
+if TYPE_CHECKING:
+    from conclust.active._answers import Said
 
 Kind = Literal["pair", "triple", "piles"]
 KINDS: tuple[Kind, ...] = ("pair", "triple", "piles")
@@ -32,8 +35,8 @@ class Question:
         Why it is asked, for the one who answers.
     worth : float
         How much the strategy expects of the answer; comparable within one strategy only.
-    id : int
-        Its number in the session.
+    id : int or str
+        Its number in the session, or what another front desk calls it.
     names : tuple
         The names of the rows: the index of the data frame, else their positions.
     rows : Any
@@ -44,6 +47,23 @@ class Question:
     kind: Kind
     why: str
     worth: float
-    id: int
+    id: int | str
     names: tuple[Any, ...] = field(default=(), compare=False)
     rows: Any = field(default=None, compare=False, repr=False)
+
+    def checked(self, answer: Any) -> Any:
+        """An answer in the form in which it is kept; raises where it does not fit.
+
+        Returns
+        -------
+        A word; for a triple the odd row; for piles a list with the pile of each row.
+        """
+        from conclust.active._answers import checked
+
+        return checked(self, answer)
+
+    def said(self, answer: Any) -> "Said":
+        """What a checked answer says about rows: must-links, cannot-links, relative statements."""
+        from conclust.active._answers import statements
+
+        return statements(self, answer)

@@ -17,7 +17,7 @@ from conclust._any_clusterer import prepared
 from conclust._arrays import IntArray
 from conclust._fitting import fit_told, labels_of
 from conclust.active._answers import NO_ANSWER, Told, checked, statements
-from conclust.active._change import N_NEXT, ExpectedChange, expected_change
+from conclust.active._change import N_NEXT, ExpectedChange, expected_change, steps_between
 from conclust.active._content import check_content, content_of, names_of
 from conclust.active._desk import Desk, Handed
 from conclust.active._given import closed, given_from, given_records, skipped_pairs
@@ -513,7 +513,7 @@ class Session:
             if self._change is None or self._change[0] != told:
                 stages = [told[: max(len(told) - back, 0)] for back in (2 * N_NEXT, N_NEXT)]
                 states = [self._state_of(stage) for stage in stages] + [self._state]
-                self._change = told, expected_change(states)
+                self._change = told, expected_change(steps_between(states))
             return self._change[1]
 
     @property

@@ -146,7 +146,7 @@ class State:
         Rows have no say: questions are asked where they mislead, so that true answers contradict
         them more often than answers are wrong.
         """
-        return error_rate(self.closure.n_agreed, self.closure.n_contradicted, PRIOR_RATE)
+        return error_rate(self.closure.n_agreed, self.closure.n_contradicted)
 
     # ------------------------------------------------------------------ the clustering so far
 
@@ -204,7 +204,7 @@ def as_constraints(said: Iterable[tuple[Said, float]], n_samples: int) -> Constr
     return Constraints(**rows, **weights, n_samples=n_samples)
 
 
-def error_rate(n_agreed: int, n_contradicted: int, expected: float) -> float:
+def error_rate(n_agreed: int, n_contradicted: int, expected: float = PRIOR_RATE) -> float:
     """Share of wrong answers, from how often two about the same agreed, and what was expected."""
     n_checked = n_agreed + n_contradicted
     if not n_checked:

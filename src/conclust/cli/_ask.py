@@ -105,7 +105,7 @@ def _named(ids: list[str]) -> Any:
 
 
 def _refuse_formulas(links: Path, ids: list[str] | None) -> None:
-    from conclust.cli._table import is_formula
+    from conclust._files import is_formula
 
     risky = [name for name in ids or () if is_formula(name)]
     if risky and links.suffix.lower() in (".csv", ".tsv"):

@@ -134,7 +134,7 @@ def usefulness(X: Any, constraints: Any, n_clusters: int | None, seed: int) -> d
 
 def mend(constraints: Any, path: Path) -> dict[str, Any]:
     """Write what can all hold; return what was dropped."""
-    from conclust.cli._table import is_formula
+    from conclust._files import is_formula
 
     repaired = constraints.repaired()
     if path.suffix.lower() in (".csv", ".tsv"):

@@ -361,7 +361,7 @@ def write(
 
 def _write_labels(path: Path, job: "Job", found: Outcome, labels: Labels) -> int:
     """Write the label of each row, and how sure it is; return how many cells were guarded."""
-    from conclust.cli._table import write_rows
+    from conclust._files import write_rows
 
     found_labels = found.labels.tolist()
     columns = {"label" if labels.cells is None else "cluster": found_labels}

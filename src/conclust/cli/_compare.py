@@ -201,8 +201,8 @@ def _progress(total: int) -> Iterator[tuple[Callable[[], None], Callable[[str], 
 
 
 def _write(folder: Path, job: Any, found: dict[str, Any], k: int, seed: int) -> list[str]:
+    from conclust._files import write_rows
     from conclust.cli._cluster import run, write
-    from conclust.cli._table import write_rows
 
     header = ["rank", "method", "score", "spread", "seconds", "note"]
     rows = [["" if r[h] is None else r[h] for h in header] for r in found["ranking"]]

@@ -72,7 +72,7 @@ def _list(as_json: bool) -> None:
 def _write(bunch: Any, path: Path) -> None:
     import numpy as np
 
-    from conclust.cli._table import write_rows
+    from conclust._files import write_rows
 
     if not isinstance(bunch.data, np.ndarray) or bunch.data.ndim != 2:
         raise BadInput(f"{bunch.name} is no single table of numbers; load it from Python.")

@@ -112,10 +112,10 @@ def write(folder: Path, seed: int = 0) -> None:
     from sklearn.datasets import load_wine
 
     from conclust import sample_constraints
+    from conclust._files import write_rows
     from conclust.cli._cluster import run as cluster
     from conclust.cli._cluster import write as write_results
     from conclust.cli._job import read_job
-    from conclust.cli._table import write_rows
 
     wine = load_wine()
     ids = [f"wine {i:03d}" for i in range(len(wine.target))]

@@ -16,6 +16,7 @@ COMMANDS = {
     "check": "_check",
     "compare": "_compare",
     "ask": "_ask",
+    "studio": "_studio",
     "predict": "_predict",
     "datasets": "_datasets",
     "reproduce": "_reproduce",

@@ -44,7 +44,7 @@ def command(
     import warnings
 
     import conclust
-    from conclust.cli._table import guarded, write_rows
+    from conclust._files import guarded, write_rows
 
     if not model.exists():
         raise BadInput(f"{model}: no such file.")

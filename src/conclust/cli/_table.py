@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Any
 
 from conclust._files import (
     UnreadableFileError,
+    is_number,
     separators_in,
     sheet_of,
     suffixes_of,
@@ -348,19 +349,11 @@ def _check_header(path: Path, names: list[str]) -> None:
     if len(set(names)) < len(names):
         which = f" {twice[0]!r}" if twice else ""
         raise BadInput(f"{path.name} has the column{which} more than once; rename one of them.")
-    if all(_is_number(name) for name in names):
+    if all(is_number(name) for name in names):
         raise BadInput(
             f"{path.name}: the first line holds numbers only; the first line must be a header "
             "with the names of the columns."
         )
-
-
-def _is_number(text: str) -> bool:
-    try:
-        float(text)
-    except ValueError:
-        return False
-    return True
 
 
 def _read_workbook(path: Path, id_col: str | None) -> "pd.DataFrame":
@@ -431,40 +424,3 @@ def _read_arrays(path: Path) -> tuple[Any, "pd.DataFrame | None", list[str] | No
     if ids is not None and len(ids) != len(content):
         raise BadInput(f"{path.name}: there are {len(ids)} ids for {len(content)} rows.")
     return None, pd.DataFrame(content, columns=[f"x{i}" for i in range(content.shape[1])]), ids
-
-
-def write_rows(path: Path, header: list[str], rows: Any) -> int:
-    """Write a CSV file or a workbook, atomically; return how many cells were guarded."""
-    from conclust._atomic import atomic_write
-    from conclust._files import write_sheet
-
-    if path.suffix.lower() == ".xlsx":
-        write_sheet(path, [header, *map(list, rows)])  # text is text there: nothing to guard
-        return 0
-    buffer = io.StringIO(newline="")
-    writer = csv.writer(buffer, lineterminator="\n")
-    writer.writerow([guarded(name) for name in header])
-    n_guarded = 0
-    for row in rows:
-        cells = [guarded(cell) for cell in row]
-        n_guarded += sum(a is not b for a, b in zip(cells, row, strict=True))
-        writer.writerow(cells)
-    with atomic_write(path) as file:
-        file.write(buffer.getvalue())
-    return n_guarded
-
-
-# A spreadsheet runs a cell that begins so as a formula. The last four are the wide forms.
-FORMULA_STARTS = ("=", "+", "-", "@", "\t", "\r", "\n", "＝", "＋", "－", "＠")
-
-
-def guarded(cell: Any) -> Any:
-    """The same cell, or text that a spreadsheet does not take for a formula."""
-    if isinstance(cell, str) and is_formula(cell):
-        return "'" + cell
-    return cell
-
-
-def is_formula(text: str) -> bool:
-    """Whether a spreadsheet would run this text; plain numbers such as -5 are none."""
-    return text.lstrip(" ").startswith(FORMULA_STARTS) and not _is_number(text)
