@@ -31,7 +31,11 @@ function top(project) {
 }
 
 async function rename() {
-  if (await personDialog()) document.getElementById("who").lastChild.replaceWith(name(person(), 24));
+  const before = person();
+  await personDialog();
+  if (person() === before) return;
+  document.getElementById("who").lastChild.replaceWith(name(person(), 24));
+  pages.question.desk.beginAnew();
 }
 
 function changeTheme() {
@@ -87,7 +91,10 @@ async function start() {
   document.body.dataset.project = project.name;
   document.getElementById("top").replaceChildren(...top(project));
   pages = { question: new QuestionPage(project), map: new MapPage(), answers: new AnswersPage(askAgain), progress: new ProgressPage(project) };
-  listen("line", (isOnline) => { document.getElementById("line").hidden = isOnline; });
+  listen("line", (isOnline) => {
+    document.getElementById("line").hidden = isOnline;
+    if (isOnline) current?.show?.(); // what was told meanwhile
+  });
   startListening();
   addEventListener("hashchange", () => PAGES.includes(location.hash.slice(1)) && turnTo(pageInAddress()));
   addEventListener("keydown", pressed);
