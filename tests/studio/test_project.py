@@ -63,6 +63,14 @@ def test_the_next_question_is_of_the_kind_wanted(project, requests):
     assert reply["next"]["kind"] == "triple"
 
 
+@pytest.mark.parametrize("wrong", [{"kind": "quintuple"}, {"kind": [3]}, {"size": 99}])
+def test_nonsense_about_the_next_question_takes_no_answer(project, requests, wrong):
+    question = project.next("ann")["question"]
+    with pytest.raises(SessionError, match="kind=|size="):
+        project.answer("ann", next(requests), question["id"], "unsure", **wrong)
+    assert project.book.answers == {}
+
+
 def test_what_an_answer_settles_is_not_asked(project, requests):
     tell(project, requests, 0, 1, "must-link")
     in_hand = project.pose("ann", [0, 2], "pair")["question"]

@@ -80,7 +80,7 @@ def command(
         else:
             _serve(opened, host, port, browser, as_json)
     finally:
-        is_quiet = opened.close()
+        is_quiet = opened.close(wait=False)
     if not is_quiet:
         _leave()
 

@@ -41,10 +41,10 @@ class Background:
             thread.start()
             self._threads.append(thread)
 
-    def join(self) -> bool:
-        """Whether nothing is being computed any more; a fit is not waited for."""
+    def join(self, wait: bool) -> bool:
+        """Whether nothing is being computed any more; wait until then, or hardly."""
         for thread in self._threads:
-            thread.join(timeout=0.2)
+            thread.join(timeout=None if wait else 0.2)
         return not any(thread.is_alive() for thread in self._threads)
 
     # ------------------------------------------------------------------ questions

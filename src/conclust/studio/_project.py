@@ -94,12 +94,18 @@ class Project:
         rows = [row for answer in self.book.answers.values() for row in answer.samples]
         return np.array(rows, dtype=np.int64)
 
-    def close(self) -> bool:
-        """Leave one whole file; return whether nothing is being computed any more."""
+    def close(self, wait: bool = True) -> bool:
+        """Leave one whole file; return whether nothing is being computed any more.
+
+        Parameters
+        ----------
+        wait : bool, default=True
+            For a fit that is under way; it cannot be interrupted.
+        """
         with self.changed:
             self.is_stopped = True
             self.changed.notify_all()
-        is_quiet = self.background.join()
+        is_quiet = self.background.join(wait)
         with self.lock:
             self.store.close()
         return is_quiet
@@ -242,6 +248,9 @@ class Project:
         tab: Tab = ONLY,
     ) -> dict[str, Any]:
         """Take an answer; it is on the disk when this returns. The next question is of `kind`."""
+        checked_size(size)  # before anything is taken
+        if kind is not None:
+            checked_kind(kind)
         with self.lock:
             reply = self._replied(request, "answer")
             if reply is None:

@@ -9,8 +9,8 @@ from functools import partial
 from importlib import resources
 from typing import Any
 
-from anyio import CapacityLimiter, to_thread
 from starlette.applications import Starlette
+from starlette.concurrency import run_in_threadpool
 from starlette.exceptions import HTTPException
 from starlette.requests import ClientDisconnect, Request
 from starlette.responses import FileResponse, Response, StreamingResponse
@@ -56,7 +56,7 @@ class _Routes:
 
     def __init__(self, project: Project):
         self.project = project
-        self.exporting = CapacityLimiter(MAX_EXPORTS)
+        self.exporting = asyncio.Semaphore(MAX_EXPORTS)
         folder = resources.files("conclust.studio") / "page"
         # Read once: what is not here is not served, whatever the name.
         self.files = {
@@ -150,7 +150,8 @@ class _Routes:
             headers = {"content-disposition": kept}
             return Response(content, headers=headers, media_type=EXPORTS[name])
 
-        return await _answered(found, limiter=self.exporting)
+        async with self.exporting:
+            return await _answered(found)
 
     async def _import(self, request: Request) -> Response:
         try:
@@ -221,12 +222,10 @@ async def _post(method: Callable[[dict[str, Any]], Any], request: Request) -> Re
     return await _answered(lambda: _reply(method(body)))
 
 
-async def _answered(
-    method: Callable[[], Response], refused: int = 400, limiter: Any = None
-) -> Response:
+async def _answered(method: Callable[[], Response], refused: int = 400) -> Response:
     """What the method replies, or what it says against it."""
     try:
-        return await to_thread.run_sync(method, limiter=limiter)
+        return await run_in_threadpool(method)
     except TakenError as error:
         return _reply({"error": str(error), "next": error.following}, 409)
     except ConclustError as error:

@@ -109,6 +109,7 @@ def one_cluster(project: "Project", number: int) -> dict[str, Any]:
 
 
 def question(project: "Project", question: Question) -> dict[str, Any]:
+    """A question, with all that is shown of its rows."""
     items = [item(project, row) for row in question.samples]
     values = [{f["column"]: f["value"] for f in item["fields"]} for item in items]
     return {
