@@ -44,6 +44,13 @@ TIMED = """() => {
   }, true);
 }"""
 
+FRAMES = """() => {
+  window.drawn = [];
+  let last = performance.now();
+  const next = (now) => { drawn.push(now - last); last = now; requestAnimationFrame(next); };
+  requestAnimationFrame(next);
+}"""
+
 
 def question(page):
     """The rows asked about, once there is a question."""
@@ -76,6 +83,7 @@ def key_to_next(browser, n_rows):
             page.evaluate(TIMED)
             answer(page, labels, N_KEYS, PAUSE)
             times = page.evaluate("() => times")
+            n_points, frames = panned(page)
             page.close()
         finally:
             server.stop()
@@ -84,6 +92,27 @@ def key_to_next(browser, n_rows):
         f"n = {n_rows:,}: {len(times)} keys, "
         f"median {median:.0f} ms, p99 {p99:.0f} ms, longest {max(times):.0f} ms"
     )
+    median, p95 = np.percentile(frames, [50, 95])
+    print(f"  map of {n_points:,} points, dragged: a frame in {median:.0f} ms, p95 {p95:.0f} ms")
+
+
+def panned(page):
+    """Milliseconds from frame to frame while the map is dragged about."""
+    page.goto(page.url.partition("#")[0] + "#map")
+    page.wait_for_selector(".clusters tbody tr", timeout=120_000)
+    page.wait_for_timeout(1000)
+    box = page.locator("canvas.over").bounding_box()
+    x, y = box["x"] + box["width"] / 2, box["y"] + box["height"] / 2
+    page.mouse.move(x, y)
+    page.mouse.down()
+    page.evaluate(FRAMES)
+    for step in range(90):
+        page.mouse.move(x + 2 * step, y + step)
+    page.mouse.up()
+    n_points = page.evaluate(
+        "() => fetch('/api/map').then((r) => r.json()).then((m) => m.x.length)"
+    )
+    return n_points, page.evaluate("() => drawn")
 
 
 def serve_texts(name, folder):
