@@ -109,10 +109,11 @@ def panned(page):
     for step in range(90):
         page.mouse.move(x + 2 * step, y + step)
     page.mouse.up()
+    drawn = page.evaluate("() => drawn.slice(1)")
     n_points = page.evaluate(
         "() => fetch('/api/map').then((r) => r.json()).then((m) => m.x.length)"
     )
-    return n_points, page.evaluate("() => drawn")
+    return n_points, drawn
 
 
 def serve_texts(name, folder):

@@ -179,6 +179,23 @@ def test_two_tabs_never_show_the_same_question(visit):
             page.wait_for_timeout(150)
 
 
+def test_more_tabs_than_a_browser_has_connections(visit):
+    # Each tab hears of what happens only while it is seen, else the seventh would wait for ever.
+    first = visit(person="many")
+    tabs = [first, *(first.context.new_page() for _ in range(6))]
+    for page in tabs:
+        if page is not first:
+            visit.watch(page, first.url.partition("?")[0])
+            page.goto(first.url)
+        shown(page)
+        page.evaluate(
+            """() => {
+            Object.defineProperty(document, 'visibilityState', {value: 'hidden'});
+            document.dispatchEvent(new Event('visibilitychange'));
+        }"""
+        )
+
+
 def test_another_name_gets_questions_of_its_own(visit):
     page = visit(person="before")
     shown(page)

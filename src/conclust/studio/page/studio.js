@@ -8,7 +8,7 @@ import { isDark } from "./marks.js";
 import { person, store, stored } from "./person.js";
 import { ProgressPage } from "./progress.js";
 import { QuestionPage } from "./question.js";
-import { get, listen, Refused, startListening } from "./server.js";
+import { get, listen, Lost, Refused, startListening } from "./server.js";
 import { loadWords, say } from "./words.js";
 
 const PAGES = ["question", "map", "answers", "progress"];
@@ -98,7 +98,10 @@ async function start() {
   startListening();
   addEventListener("hashchange", () => PAGES.includes(location.hash.slice(1)) && turnTo(pageInAddress()));
   addEventListener("keydown", pressed);
-  addEventListener("unhandledrejection", ({ reason }) => reason instanceof Refused && toast(reason.message, null, true));
+  addEventListener("unhandledrejection", (event) => {
+    if (event.reason instanceof Refused) toast(event.reason.message, null, true);
+    if (event.reason instanceof Refused || event.reason instanceof Lost) event.preventDefault();
+  });
   await turnTo(pageInAddress(), true);
 }
 
