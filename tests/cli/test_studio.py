@@ -76,6 +76,19 @@ def test_options_that_name_nothing(blobs):
     assert "at most 30 clusters" in run(*arguments, "-k", "31").stderr
 
 
+def test_clusters_are_described_by_numbers_and_rows_shown_as_written(tmp_path):
+    # Check a file of decimal commas: 1,5 on the page, 1.5 in the description.
+    lines = [f"r{i};{i % 2 * 9},{i + 10};{i}" for i in range(20)]
+    (tmp_path / "t.csv").write_text("key;size;other\n" + "\n".join(lines) + "\n")
+    Store(tmp_path / "t.csv.studio").close()
+    result = run("studio", str(tmp_path / "t.csv"), "--id-col", "key", "-k", "2", "--columns", "size",
+                 "--export", str(tmp_path / "out"))  # fmt: skip
+    assert result.exit_code == 0, result.output
+    labels = (tmp_path / "out" / "labels.csv").read_text()
+    assert "high size" in labels
+    assert "low size" in labels
+
+
 def test_cells_of_a_megabyte_and_all_columns_are_shown(tmp_path):
     from conclust.cli._job import read_job
     from conclust.cli._options import TableOptions

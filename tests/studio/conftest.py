@@ -28,6 +28,7 @@ def data(blobs):
         X,
         frame,
         ids=[f"row{i}" for i in range(60)],
+        used=frame,
         numbers=list("pqrs"),
         categories=["kind"],
     )

@@ -3,6 +3,7 @@
 import numpy as np
 import pandas as pd
 import pytest
+import scipy.sparse as sp
 
 from conclust import AutoCluster, Constraints, sample_constraints
 from conclust.exceptions import SessionError
@@ -221,6 +222,20 @@ def test_triples_and_piles_around_a_pair(project, requests, kind):
     assert len(constraints_of(project.book.answers.values(), project.book.n_rows)[0]) == (
         1 if kind == "triple" else 4
     )
+
+
+def test_sparse_rows(open_project, requests):
+    # Check all that looks at rows: questions, the map, clusters, verbs, files.
+    X = sp.random_array((80, 300), density=0.05, rng=np.random.default_rng(0), format="csr")
+    project = open_project(Data("terms.npz", X), n_clusters=2)
+    for kind in ("pair", "triple", "piles"):
+        assert project.next("ann", kind)["question"]["kind"] == kind
+    project.recluster()
+    assert len(_views.rows_on_map(project)["x"]) == 80
+    assert _views.one_cluster(project, 0)["typical"]
+    assert project.say("ann", next(requests), "together", rows=list(range(30)))["numbers"]
+    project.recluster()
+    assert b"<html" in export(project, "report.html")[0]
 
 
 def test_nothing_left_to_ask(open_project, requests):

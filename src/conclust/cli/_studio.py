@@ -37,7 +37,7 @@ if TYPE_CHECKING:
 @click.option("--images", type=PATH, help="The folder of images that cells name.")
 @click.option("--host", default="127.0.0.1", show_default=True, help="Where to listen.")
 @click.option("--port", type=click.IntRange(0, 65535), help="As the last time, or any free one.")
-@click.option("--browser/--no-browser", default=True, help="Open the page.")
+@click.option("--no-browser", is_flag=True, help="Print the address, and open nothing.")
 @click.option("--export", "output", type=PATH, help="Write the results into a folder, and end.")
 @table_options
 @seed_option
@@ -51,7 +51,7 @@ def command(
     images: Path | None,
     host: str,
     port: int | None,
-    browser: bool,
+    no_browser: bool,
     output: Path | None,
     options: TableOptions,
     seed: int,
@@ -78,7 +78,7 @@ def command(
         if output is not None:
             _export(opened, output, as_json)
         else:
-            _serve(opened, host, port, browser, as_json)
+            _serve(opened, host, port, not no_browser, as_json)
     finally:
         is_quiet = opened.close(wait=False)
     if not is_quiet:
@@ -135,6 +135,7 @@ def shown(job: "Job", options: TableOptions, images: Path | None) -> Any:
         id_column=options.id_col,
         notes=job.notes,
         warnings=job.warnings,
+        used=job.table.frame,
         numbers=job.prepared.numbers,
         categories=job.prepared.categories,
         texts=job.prepared.texts,
@@ -153,15 +154,13 @@ def _features(job: "Job") -> list[str]:
 
 def _cells(job: "Job", options: TableOptions) -> Any:
     """All columns, those that are not clustered by too, as they are written in the file."""
-    from dataclasses import replace
-
     from conclust.cli._table import read_table
 
     if job.table.is_array or job.table.frame is None:
         return job.table.frame
-    everything = replace(TableOptions(), separator=options.separator, encoding=options.encoding)
-    found: Any = read_table(job.table.path, everything).frame
-    return read_table(job.table.path, everything, words=list(found.columns)).frame
+    everything = TableOptions(separator=options.separator, encoding=options.encoding)
+    words = [*map(str, job.table.frame.columns), *([options.id_col] if options.id_col else [])]
+    return read_table(job.table.path, everything, words=words).frame
 
 
 def _serve(project: Any, host: str, port: int | None, browser: bool, as_json: bool) -> None:

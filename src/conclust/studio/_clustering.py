@@ -157,21 +157,14 @@ def renumber(model: Any, order: IntArray) -> None:
 
 
 def _profile(data: Data, shown: IntArray, labels: IntArray, n_clusters: int) -> Any:
-    frame = None if data.frame is None else data.frame.iloc[shown]
-    numbers = data.numbers if frame is not None else []
-    if frame is not None and numbers:
-        import pandas as pd
-
-        cells = {name: pd.to_numeric(frame[name], errors="coerce") for name in numbers}
-        numbers = [name for name in numbers if cells[name].notna().any()]
-        frame = frame.assign(**{name: cells[name] for name in numbers})
+    frame = None if data.used is None else data.used.iloc[shown]
     return profiles(
         data.X[shown],
         labels[shown],
         n_clusters,
         columns=data.features or None,
         frame=frame,
-        numbers=numbers,
+        numbers=data.numbers,
         categories=data.categories,
         texts=data.texts,
     )

@@ -51,8 +51,10 @@ class Data:
     id_column : str or None
     notes, warnings : list of str
         What was done to the table, and what is wrong with it.
+    used : DataFrame or None
+        The columns that are clustered by, numbers as numbers, to describe clusters; X by default.
     numbers, categories, texts : list of str
-        Columns of `frame` by which clusters are described.
+        Columns of `used`, by what they are.
     features : list of str
         Names of the columns of X, where they are known.
     transformer : transformer or None
@@ -68,6 +70,7 @@ class Data:
     id_column: str | None = None
     notes: list[str] = field(default_factory=list)
     warnings: list[str] = field(default_factory=list)
+    used: "pd.DataFrame | None" = None
     numbers: list[str] = field(default_factory=list)
     categories: list[str] = field(default_factory=list)
     texts: list[str] = field(default_factory=list)
@@ -105,7 +108,8 @@ class Data:
 
     @property
     def _features_shown(self) -> list[str]:
-        return (self.features or [f"x{i}" for i in range(self.X.shape[1])])[:MAX_COLUMNS]
+        n_shown = min(self.X.shape[1], MAX_COLUMNS)
+        return self.features[:n_shown] or [f"x{i}" for i in range(n_shown)]
 
     def _kind(self, column: Any) -> str:
         from pandas.api import types

@@ -145,7 +145,7 @@ def _report(project: Project, now: Clustering) -> str:
         now.labels,
         model.constraints_,
         ids=[data.row_name(row) for row in range(data.n_rows)],
-        frame=_numeric(data),
+        frame=data.used,
         numbers=data.numbers,
         categories=data.categories,
         texts=data.texts,
@@ -164,18 +164,6 @@ def _report(project: Project, now: Clustering) -> str:
         seed=project.seed,
     )
     return page(facts)
-
-
-def _numeric(data: Data) -> Any:
-    """The columns that clusters are described by, numbers as numbers."""
-    if data.frame is None:
-        return None
-    import pandas as pd
-
-    frame = data.frame[[*data.numbers, *data.categories, *data.texts]].copy(deep=False)
-    for name in data.numbers:
-        frame[name] = pd.to_numeric(frame[name], errors="coerce")
-    return frame
 
 
 def _model(data: Data, now: Clustering) -> bytes:
