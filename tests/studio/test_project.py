@@ -12,7 +12,7 @@ from conclust.studio._book import constraints_of
 from conclust.studio._checks import Tab, checked_person
 from conclust.studio._clustering import renumber
 from conclust.studio._export import EXPORTS, export, read_statements, write_all
-from conclust.studio._people import agreement_of, people_of
+from conclust.studio._people import agreement_of, error_rates_of, people_of
 from conclust.studio._project import TakenError
 
 
@@ -256,6 +256,8 @@ def test_people_and_agreement_by_hand(project, requests):
     ann, bob = people_of(project.book, {1: 0.2, 2: 0.4, 3: 0.5})
     assert (ann["error_must"], ann["error_cannot"], ann["disagreements"]) == (0.3, 0.5, 1)
     assert (bob["error_must"], bob["disagreements"]) == (None, 1)
+    doubt = {1: 0.2, 2: 0.4, 3: 0.5, 4: 0.6}
+    assert error_rates_of(project.book, doubt) == {"must": 0.4, "cannot": 0.5}
 
 
 def test_numbers_of_clusters_stay_from_fit_to_fit(project, requests):

@@ -79,7 +79,10 @@ def test_import_and_what_was_left_out(client):
 
 def test_the_token_opens_the_page_and_the_cookie_keeps_it_open(client):
     del client.headers["authorization"]
-    assert client.get("/").status_code == 403
+    refused = client.get("/")
+    assert refused.status_code == 403
+    assert refused.headers["content-type"] == "text/plain; charset=utf-8"
+    assert refused.text.startswith("The token is missing or wrong: open the address that")
     assert client.get("/?token=wrong").status_code == 403
     assert client.get(f"/api/project?token={TOKEN}").status_code == 403  # in the address of / only
     opened = client.get(f"/?token={TOKEN}")

@@ -15,6 +15,7 @@ from conclust.reporting import profiles
 from conclust.studio._data import Data
 
 SUSPECT = 0.5  # a statement more probably wrong than right
+MAX_FITS = 500  # whose stability is shown
 LOOKED_BACK = 20  # answers, for what the next ones will do
 
 
@@ -128,7 +129,7 @@ def cluster(data: Data, shown: IntArray, told: Told, seed: int, last: Clustering
             (str(conflict), sorted({n for i in conflict.index for n in told.numbers[i]}))
             for conflict in constraints.conflicts(told.n_clusters)
         ],
-        stability=[*([] if last is None else last.stability), (told.n_answers, stayed)],
+        stability=[*([] if last is None else last.stability), (told.n_answers, stayed)][-MAX_FITS:],
     )
 
 

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Any
 
 from conclust.exceptions import SessionError
 from conclust.studio._book import Contradiction
-from conclust.studio._people import agreement_of, people_of
+from conclust.studio._people import agreement_of, error_rates_of, people_of
 from conclust.studio._views import finite
 
 if TYPE_CHECKING:
@@ -148,7 +148,7 @@ def progress(project: "Project") -> dict[str, Any]:
     with project.lock:
         now, answers = project.clustering, project.book.answers.values()
         share, sentence = (None, "Nothing was answered yet.") if now is None else now.expected
-        rates = (None, None) if now is None else now.model.flip_rate_
+        doubt = {} if now is None else now.doubt
         stability = [] if now is None else now.stability
         said = sum(a.says_something for a in answers)
         return {
@@ -158,8 +158,8 @@ def progress(project: "Project") -> dict[str, Any]:
             "kept_share": None if now is None else now.kept_share,
             "stability": [{"n": n, "share": s} for n, s in stability],
             "expected_change": {"share": finite(share), "sentence": sentence},
-            "flip_rate": {"must": finite(rates[0]), "cannot": finite(rates[1])},
-            "people": people_of(project.book, {} if now is None else now.doubt),
+            "flip_rate": error_rates_of(project.book, doubt),
+            "people": people_of(project.book, doubt),
             "agreement": agreement_of(project.book),
             "suspects": len(suspects(project)),
             "conflicts": len(project.book.contradicting),

@@ -30,6 +30,12 @@ def people_of(book: Book, doubt: dict[int, float]) -> list[dict[str, Any]]:
     return found
 
 
+def error_rates_of(book: Book, doubt: dict[int, float]) -> dict[str, float | None]:
+    """The same estimate over the answers of all, by what they say."""
+    answers = list(book.answers.values())
+    return {"must": _error(answers, doubt, 1), "cannot": _error(answers, doubt, -1)}
+
+
 def agreement_of(book: Book) -> dict[str, Any]:
     """How often two people who were asked about the same pair said the same."""
     counts = [_agreed(said) for said in _by_pair(book).values()]

@@ -56,7 +56,7 @@ class Safety:
         headers = {k.decode("latin-1"): v.decode("latin-1") for k, v in scope["headers"]}
         refusal = self._refusal(scope, headers)
         if refusal is not None:
-            await _refuse(send, *refusal)
+            await _refuse(send, *refusal, is_page=scope["path"] == "/")
             return
         brings_token = self._is_token(_token_in(scope))
 
@@ -142,9 +142,11 @@ def _with_headers(message: Message, more: dict[str, str]) -> list[tuple[bytes, b
     return [*given, *((k.encode(), v.encode()) for k, v in more.items())]
 
 
-async def _refuse(send: Send, status: int, sentence: str) -> None:
-    content = json.dumps({"error": sentence}).encode()
-    more = {**HEADERS, "content-type": "application/json", "connection": "close"}
+async def _refuse(send: Send, status: int, sentence: str, is_page: bool) -> None:
+    """Say why not: to a person who opens the page in words, to the page as JSON."""
+    content = (sentence if is_page else json.dumps({"error": sentence})).encode()
+    kind = "text/plain; charset=utf-8" if is_page else "application/json"
+    more = {**HEADERS, "content-type": kind, "connection": "close"}
     headers = [(k.encode(), v.encode()) for k, v in more.items()]
     await send({"type": "http.response.start", "status": status, "headers": headers})
     await send({"type": "http.response.body", "body": content})
