@@ -26,17 +26,22 @@ from sklearn.datasets import make_blobs
 N_FEATURES, N_GROUPS = 50, 10
 
 
-class Server:
-    """`conclust studio` in another process."""
+def command(table: Path, *options: str) -> list[str]:
+    given = options or ("-k", str(N_GROUPS))
+    start = [sys.executable, "-m", "conclust", "studio", str(table)]
+    return [*start, *given, "--no-browser", "--json"]
 
-    def __init__(self, table: Path):
-        command = [sys.executable, "-m", "conclust", "studio", str(table)]
-        command += ["-k", str(N_GROUPS), "--no-browser", "--json"]
+
+class Server:
+    """A studio in another process, which prints its address."""
+
+    def __init__(self, command: list[str]):
         self.process = subprocess.Popen(command, stdout=subprocess.PIPE, text=True)
         lines = []
         while not lines or lines[-1].strip() != "}":
             lines.append(self.process.stdout.readline())
-        url = urlsplit(json.loads("".join(lines))["url"])
+        self.url = json.loads("".join(lines))["url"]
+        url = urlsplit(self.url)
         self.host, self.token = url.netloc, parse_qs(url.query)["token"][0]
 
     def stop(self):
@@ -153,7 +158,7 @@ def main() -> None:
             table = Path(folder, "rows.npy")
             np.save(table, X)
             began = time.monotonic()
-            server = Server(table)
+            server = Server(command(table))
             print(f"n = {n_rows:,}: served after {time.monotonic() - began:.1f} s")
             try:
                 one_person(server, labels, given.seconds / 2, pause=0.3)

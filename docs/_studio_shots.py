@@ -70,7 +70,7 @@ class Camera:
     def take(self, page, name, wait=700):
         page.wait_for_timeout(wait)
         picture = Image.open(io.BytesIO(page.screenshot())).convert("RGB")
-        picture = picture.quantize(N_COLORS, dither=Image.Dither.NONE)
+        picture = picture.quantize(N_COLORS, Image.Quantize.MAXCOVERAGE, dither=Image.Dither.NONE)
         path = FOLDER / f"{name}.png"
         picture.save(path, optimize=True)
         size = path.stat().st_size

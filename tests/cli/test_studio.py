@@ -106,3 +106,18 @@ def test_cells_of_a_megabyte_and_all_columns_are_shown(tmp_path):
     assert (len(fields[2]["value"]), fields[2]["cut"]) == (10_000, True)
     assert fields[3]["value"] == "003"
     assert data.fields(4)[2]["value"] == "\u202ecell 4"
+
+
+def test_columns_that_are_not_clustered_by_are_shown_as_written(tmp_path):
+    # Dates and codes with zeros in front were read as numbers when another column was chosen.
+    from conclust.cli._job import read_job
+    from conclust.cli._options import TableOptions
+    from conclust.cli._studio import shown
+
+    rows = [[i, i % 3, f"2024-01-{i + 1:02d}", f"00{i}"] for i in range(9)]
+    write(tmp_path / "t.csv", ["key", "x", "seen", "code"], rows)
+    options = TableOptions(id_col="key", columns=("x",))
+    data = shown(read_job(tmp_path / "t.csv", None, options), options, None)
+    cells = {field["column"]: (field["type"], field["value"]) for field in data.fields(4)}
+    assert cells["seen"] == ("date", "2024-01-05")
+    assert cells["code"][1] == "004"

@@ -179,6 +179,38 @@ def test_two_tabs_never_show_the_same_question(visit):
             page.wait_for_timeout(150)
 
 
+def test_more_tabs_than_a_browser_has_connections(visit):
+    # Each tab hears of what happens only while it is seen, else the seventh would wait for ever.
+    first = visit(person="many")
+    tabs = [first, *(first.context.new_page() for _ in range(6))]
+    for page in tabs:
+        if page is not first:
+            visit.watch(page, first.url.partition("?")[0])
+            page.goto(first.url)
+        shown(page)
+        page.evaluate(
+            """() => {
+            Object.defineProperty(document, 'visibilityState', {value: 'hidden'});
+            document.dispatchEvent(new Event('visibilitychange'));
+        }"""
+        )
+
+
+def test_another_name_gets_questions_of_its_own(visit):
+    page = visit(person="before")
+    shown(page)
+    page.locator("#who").click()
+    page.get_by_label("Your name").fill("after")
+    page.keyboard.press("Enter")
+    page.wait_for_function("() => document.getElementById('who').innerText.includes('after')")
+    shown(page)
+    page.wait_for_timeout(200)
+    page.keyboard.press("y")
+    assert len(saved(page, "after", 1)) == 1
+    assert answers_of(page, "before") == []
+    assert page.locator(".toast").count() == 0
+
+
 def test_undo_brings_the_question_back(visit):
     page = visit(person="undo")
     question = shown(page)

@@ -160,7 +160,11 @@ def _cells(job: "Job", options: TableOptions) -> Any:
         return job.table.frame
     everything = TableOptions(separator=options.separator, encoding=options.encoding)
     words = [*map(str, job.table.frame.columns), *([options.id_col] if options.id_col else [])]
-    return read_table(job.table.path, everything, words=words).frame
+    found: Any = read_table(job.table.path, everything, words=words).frame
+    if set(found.columns) <= set(words):
+        return found
+    # Some are not clustered by: their names are known only now.
+    return read_table(job.table.path, everything, words=list(found.columns)).frame
 
 
 def _serve(project: Any, host: str, port: int | None, browser: bool, as_json: bool) -> None:

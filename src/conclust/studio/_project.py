@@ -33,7 +33,7 @@ MAX_SHOWN = 20_000  # rows on the map, and to be asked about
 RECHECKED = 0.05  # of the questions where several answer: pairs that another has answered
 ENOUGH_TO_RECHECK = 10
 N_TRIES = 50
-AT_RANDOM = "two rows at random, while better questions are looked for"
+AT_RANDOM = "rows at random, while better questions are looked for"
 SECOND_OPINION = "somebody else has answered this: do you agree?"
 
 

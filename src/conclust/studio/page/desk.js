@@ -32,7 +32,13 @@ export class Desk {
 
   setKind(kind, size = null) {
     if (kind === this.kind && size === this.size) return;
-    [this.kind, this.size, this.inHand, this.reason] = [kind, size, [], "looking"];
+    [this.kind, this.size] = [kind, size];
+    this.beginAnew();
+  }
+
+  /** Another kind is wanted, or another person sits here: what is in hand is not theirs. */
+  beginAnew() {
+    [this.inHand, this.reason] = [[], "looking"];
     this.#show(null);
     this.look();
   }

@@ -31,7 +31,7 @@ function foldable(content, n_characters) {
 function words(value, others) {
   const parts = value.split(/([\p{L}\p{N}]+)/u);
   const elsewhere = others.map((other) => new Set(other.toLowerCase().match(/[\p{L}\p{N}]+/gu) ?? []));
-  const isOwn = (part, i) => i % 2 === 1 && elsewhere.some((set) => !set.has(part.toLowerCase()));
+  const isOwn = (part, i) => i % 2 === 1 && elsewhere.every((set) => !set.has(part.toLowerCase()));
   const nWords = (parts.length - 1) / 2;
   const nOwn = parts.filter(isOwn).length;
   // Where nothing is common, or nothing differs, marks would say nothing.
@@ -39,7 +39,7 @@ function words(value, others) {
   return parts.map((part, i) => (isOwn(part, i) ? make("mark", {}, part) : part));
 }
 
-/** The content of one cell; `others` are the values beside it, to mark the words they lack. */
+/** The content of one cell; `others` are the values beside it, to mark the words that none of them has. */
 export function cell(field, others = []) {
   const value = field.value ?? "";
   if (field.type === "image" && field.url) {

@@ -176,7 +176,11 @@ export class MapPage {
   }
 
   #item(row) {
-    if (!this.#items.has(row)) this.#items.set(row, get(`/api/row/${row}`));
+    if (!this.#items.has(row)) {
+      const item = get(`/api/row/${row}`);
+      item.catch(() => this.#items.delete(row)); // to be asked for again
+      this.#items.set(row, item);
+    }
     return this.#items.get(row);
   }
 

@@ -212,7 +212,12 @@ export class Plot {
 
   #radius() {
     const base = this.n <= 200 ? 7 : this.n <= 600 ? 5.5 : this.n <= 4000 ? 4.2 : 3;
-    return Math.min(10, base * Math.max(1, this.#zoom ** 0.35)) * Math.max(1, this.#width / 1800);
+    return Math.min(10, base * Math.max(1, this.#zoom ** 0.35)) * this.#scale();
+  }
+
+  /** Marks grow with a wall of a screen. */
+  #scale() {
+    return Math.max(1, this.#width / 1800);
   }
 
   #nearest(x, y, reach = REACH) {
@@ -438,13 +443,14 @@ export class Plot {
         pen.lineTo(...this.screen(j));
       }
       const isMany = this.lines[sort].length > 100;
+      const scale = this.#scale();
       pen.setLineDash([]);
       pen.strokeStyle = of(GROUND); // a halo, to be seen on any colour
-      pen.lineWidth = isMany ? 2 : 3.4;
+      pen.lineWidth = scale * (isMany ? 2 : 3.4);
       pen.stroke();
-      pen.setLineDash(dash);
+      pen.setLineDash(dash.map((length) => scale * length));
       pen.strokeStyle = stroke;
-      pen.lineWidth = isMany ? 1 : 1.6;
+      pen.lineWidth = scale * (isMany ? 1 : 1.6);
       pen.stroke();
     }
     pen.setLineDash([]);

@@ -5,6 +5,9 @@ import { person, tab } from "./person.js";
 /** The server said no, and why. */
 export class Refused extends Error {}
 
+/** The server cannot be reached; the top of the page says so. */
+export class Lost extends Error {}
+
 const RETRY_MS = [300, 600, 1200, 2500, 5000];
 
 const listeners = new Map();
@@ -30,8 +33,10 @@ function setOnline(value) {
 
 const EVENTS = ["labels", "answers", "question", "progress", "busy", "conflict"];
 
-export function startListening() {
-  const source = new EventSource("/api/events");
+let source = null;
+
+function connect() {
+  source = new EventSource("/api/events");
   for (const event of EVENTS) {
     source.addEventListener(event, ({ data }) => tell(event, data ? JSON.parse(data) : {}));
   }
@@ -39,9 +44,23 @@ export function startListening() {
   source.addEventListener("error", () => setOnline(false));
 }
 
+/** Hear of what happens, as long as the page is seen: a browser has six connections for all its tabs. */
+export function startListening() {
+  connect();
+  document.addEventListener("visibilitychange", () => {
+    source.close();
+    if (document.visibilityState === "hidden") return;
+    connect();
+    tell("line", isOnline); // what was told meanwhile was not heard
+  });
+}
+
 async function exchanged(path, options) {
-  const response = await fetch(path, options);
-  if (response.status >= 500) throw new TypeError(`${path}: ${response.status}`);
+  const response = await fetch(path, options).catch(() => null);
+  if (!response || response.status >= 500) {
+    setOnline(false);
+    throw new Lost(path);
+  }
   const reply = await response.json().catch(() => ({ error: `${path}: ${response.status}` }));
   if (!response.ok) throw new Refused(reply.error ?? `${path}: ${response.status}`);
   return reply;
@@ -59,8 +78,7 @@ export async function post(path, body = {}) {
       setOnline(true);
       return reply;
     } catch (error) {
-      if (error instanceof Refused) throw error;
-      setOnline(false);
+      if (!(error instanceof Lost)) throw error;
       await new Promise((wake) => setTimeout(wake, RETRY_MS[Math.min(n, RETRY_MS.length - 1)]));
     }
   }

@@ -8,7 +8,7 @@ import { isDark } from "./marks.js";
 import { person, store, stored } from "./person.js";
 import { ProgressPage } from "./progress.js";
 import { QuestionPage } from "./question.js";
-import { get, listen, Refused, startListening } from "./server.js";
+import { get, listen, Lost, Refused, startListening } from "./server.js";
 import { loadWords, say } from "./words.js";
 
 const PAGES = ["question", "map", "answers", "progress"];
@@ -31,7 +31,11 @@ function top(project) {
 }
 
 async function rename() {
-  if (await personDialog()) document.getElementById("who").lastChild.replaceWith(name(person(), 24));
+  const before = person();
+  await personDialog();
+  if (person() === before) return;
+  document.getElementById("who").lastChild.replaceWith(name(person(), 24));
+  pages.question.desk.beginAnew();
 }
 
 function changeTheme() {
@@ -87,11 +91,17 @@ async function start() {
   document.body.dataset.project = project.name;
   document.getElementById("top").replaceChildren(...top(project));
   pages = { question: new QuestionPage(project), map: new MapPage(), answers: new AnswersPage(askAgain), progress: new ProgressPage(project) };
-  listen("line", (isOnline) => { document.getElementById("line").hidden = isOnline; });
+  listen("line", (isOnline) => {
+    document.getElementById("line").hidden = isOnline;
+    if (isOnline) current?.show?.(); // what was told meanwhile
+  });
   startListening();
   addEventListener("hashchange", () => PAGES.includes(location.hash.slice(1)) && turnTo(pageInAddress()));
   addEventListener("keydown", pressed);
-  addEventListener("unhandledrejection", ({ reason }) => reason instanceof Refused && toast(reason.message, null, true));
+  addEventListener("unhandledrejection", (event) => {
+    if (event.reason instanceof Refused) toast(event.reason.message, null, true);
+    if (event.reason instanceof Refused || event.reason instanceof Lost) event.preventDefault();
+  });
   await turnTo(pageInAddress(), true);
 }
 
