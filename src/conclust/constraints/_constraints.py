@@ -861,7 +861,7 @@ class Constraints:
             Values of `labels`.
         labels : array-like of shape (n_samples,)
         X : array-like or sparse matrix of shape (n_samples, n_features), default=None
-            Where given, the rows nearest to the middle of each cluster stand for it; without it
+            Where given, rows from the middle of each cluster to its edge stand for it; without it
             rows are drawn.
         n_rows : int, default=None
             Rows that stand for each cluster; twice the square root of its size by default.
@@ -879,7 +879,9 @@ class Constraints:
 
         Notes
         -----
-        Cluster again with one cluster less, or another one will be divided.
+        Cluster again with one cluster less, or another one will be divided. Where others lie
+        between the two, few statements may not hold them together; ``n_rows=len(labels)`` says it
+        of every row.
 
         Examples
         --------

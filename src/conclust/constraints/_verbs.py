@@ -65,7 +65,7 @@ def set_apart(known: "Constraints", rows: IntArray, others: IntArray | None) -> 
 
 
 class Typical:
-    """The rows that stand for a cluster: those nearest to its middle, or some drawn without X."""
+    """The rows that stand for a cluster: from its middle to its edge, or drawn without X."""
 
     def __init__(self, X: Any, n_samples: int, n_rows: int | None, random_state: Any):
         self.X = _as_numbers(X, n_samples)
@@ -80,8 +80,9 @@ class Typical:
         if self.X is None:
             drawn: IntArray = np.sort(self.draws.choice(rows, size=n, replace=False))
             return drawn
-        nearest = np.argsort(_squared_to_mean(self.X[rows]), kind="stable")
-        return rows[nearest[:n]]
+        # Those in the middle alone would say nothing of the rows that are first to leave.
+        outwards = np.argsort(_squared_to_mean(self.X[rows]), kind="stable")
+        return rows[outwards[np.linspace(0, len(rows) - 1, n).astype(np.int64)]]
 
     def halves(self, rows: IntArray) -> tuple[IntArray, IntArray]:
         """The two parts of a cluster that lie farthest apart: two-means among its rows."""
