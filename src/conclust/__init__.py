@@ -40,6 +40,7 @@ _HOMES = {
     "ConstraintKFold": "model_selection",
     "ConstraintSearchCV": "model_selection",
     "constraint_satisfaction_scorer": "model_selection",
+    "match_labels": "metrics",
     "pairwise_f1": "metrics",
     "show_versions": "_show_versions",
     "save": "_persist",

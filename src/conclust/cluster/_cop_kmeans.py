@@ -12,6 +12,8 @@ from sklearn.utils import check_random_state
 from conclust._arrays import Matrix
 from conclust._declare import PAIRS, Named, Takes
 from conclust._kernels.place_hard import sum_costs
+from conclust._known_labels import SEEDS
+from conclust._living import Living, told
 from conclust._lloyd.best import n_starts, warn_if_degenerate
 from conclust._lloyd.exact_moves import NO_GROUPS, ExactMoves, Statements, parts_of
 from conclust._lloyd.improve import Improver, best_improved, swapped
@@ -267,7 +269,7 @@ def _without_weak_must_links(constraints: Constraints, n_clusters: int) -> Const
         constraints = constraints[np.delete(np.arange(len(constraints)), weak)]
 
 
-class COPKMeans(CentersMixin):
+class COPKMeans(Living, CentersMixin):
     """K-means that keeps every must-link and cannot-link, or says why it cannot.
 
     Must-linked rows move as one. Each iteration looks for the cheapest assignment that keeps all
@@ -292,6 +294,10 @@ class COPKMeans(CentersMixin):
         least weight found, warn, and report it.
     time_limit : float, default=10.0
         Seconds for the exact solver in one placement; hardly any data set reaches it.
+    seeds : {"auto", "hard", "init"} or None, default="auto"
+        What the classes of some rows are, given as `y` to `fit`. "hard": bound to their clusters.
+        "init": places where clusters start, no more. None: ignored. "auto": "hard", but a `y` that
+        leaves no row open is ignored, as scikit-learn's clusterers do.
     verbose : int, default=0
         Show progress on stderr.
     random_state : int, RandomState or None, default=None
@@ -309,6 +315,12 @@ class COPKMeans(CentersMixin):
         Of the start that was kept, what went on from it included. The inertia never rises.
     report_ : ConstraintReport
         Which statements the labels keep: all, unless ``on_infeasible="relax"`` had to break some.
+    classes_ : ndarray of shape (n_clusters,)
+        The class of each cluster, None for one without; with known labels only.
+    constraints_ : Constraints
+        All statements, those of known labels included.
+    changes_ : DataFrame
+        What the last :meth:`update` changed.
     n_features_in_, feature_names_in_
         As in scikit-learn.
 
@@ -360,6 +372,7 @@ class COPKMeans(CentersMixin):
         "tol": [Interval(Real, 0, None, closed="left")],
         "on_infeasible": [StrOptions({"raise", "relax"})],
         "time_limit": [Interval(Real, 0, None, closed="neither")],
+        "seeds": SEEDS,
         "verbose": ["verbose"],
         "random_state": ["random_state"],
     }
@@ -374,6 +387,7 @@ class COPKMeans(CentersMixin):
         tol: float = 1e-4,
         on_infeasible: str = "raise",
         time_limit: float = 10.0,
+        seeds: str | None = "auto",
         verbose: int = 0,
         random_state: Any = None,
     ):
@@ -384,10 +398,12 @@ class COPKMeans(CentersMixin):
         self.tol = tol
         self.on_infeasible = on_infeasible
         self.time_limit = time_limit
+        self.seeds = seeds
         self.verbose = verbose
         self.random_state = random_state
 
     @fit_context(prefer_skip_nested_validation=True)
+    @told
     def fit(
         self,
         X: Any,
@@ -401,7 +417,8 @@ class COPKMeans(CentersMixin):
         Parameters
         ----------
         X : {array-like, sparse matrix} of shape (n_samples, n_features)
-        y : ignored
+        y : array-like of shape (n_samples,), default=None
+            Class of each row, -1, None or NaN where it is not known; see `seeds`.
         constraints : Constraints, default=None
             Must-links and cannot-links.
         sample_weight : array-like of shape (n_samples,), default=None

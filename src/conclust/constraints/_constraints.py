@@ -679,6 +679,42 @@ class Constraints:
             dropped=self._dropped,  # type: ignore[attr-defined]
         )
 
+    def extended(self, n_samples: int, ids: Any = None) -> "Constraints":
+        """Return the same statements about a table with further rows at its end.
+
+        Parameters
+        ----------
+        n_samples : int
+            Of the longer table.
+        ids : array-like of shape (n_samples,), default=None
+            Names of all its rows; without them the names are left out.
+
+        Returns
+        -------
+        Constraints
+
+        Examples
+        --------
+        >>> Constraints([(0, 1)], n_samples=2).extended(5)
+        Constraints(1 must-link; 5 samples)
+        """
+        if self.n_samples is not None and n_samples < self.n_samples:
+            raise InvalidConstraintsError(
+                f"n_samples={n_samples} is fewer than the {self.n_samples} samples that the "
+                "constraints are about; rows can only be added."
+            )
+        longer = Constraints._made(
+            self._kind,
+            self._rows,
+            self._weight,
+            members=self._members,
+            ids=None if ids is None else np.asarray(ids),
+            provenance=self.provenance,
+            skipped=self.skipped,
+            dropped=self._dropped,  # type: ignore[attr-defined]
+        )
+        return longer.on(n_samples)
+
     def on_rows_of(self, X: Any) -> "Constraints":
         """Return the same set about the rows of X, by the names in its index where it has some.
 
