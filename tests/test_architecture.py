@@ -39,7 +39,7 @@ LAYERS = [
     ["hierarchy", "metric_learning"],
     ["ensemble"],
     ["metrics", "model_selection", "datasets", "plotting"],
-    ["active"],
+    ["active", "_guided"],
     ["testing", "reporting", "_show_versions"],
     ["cli"],
     ["__main__"],

@@ -36,6 +36,7 @@ _HOMES = {
     "ITML": "metric_learning",
     "RelativeMetric": "metric_learning",
     "DistBoost": "metric_learning",
+    "Guided": "_guided",
     "consensus": "ensemble",
     "ConstraintKFold": "model_selection",
     "ConstraintSearchCV": "model_selection",

@@ -25,6 +25,7 @@ TRUSTED_PACKAGES = (
     "metric_learning",
     "ensemble",
     "model_selection",
+    "_guided",
 )
 
 
