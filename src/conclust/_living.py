@@ -134,8 +134,8 @@ class Living:
             only where statements that must be kept cannot be kept otherwise.
         keep : float, default=0.99
             The share of rows that keep their label at least, of those that no new statement names
-            or joins to one it names. When more would move between old clusters, all of them stay,
-            unless that would break statements. 0 lets the clusters move as they like.
+            or joins to one it names. When more would move between old clusters, all of them stay
+            but for those whose staying would break a statement. 0 lets clusters move as they like.
 
         Returns
         -------
@@ -412,16 +412,22 @@ def _reasons(new: Constraints, grown: Constraints, n_old: int) -> npt.NDArray[An
 def _hold_back(
     inner: Any, before: npt.NDArray[Any], why: npt.NDArray[Any], n_clusters: int, keep: float
 ) -> None:
-    """Leave rows that are not concerned where they were, if too many of them moved."""
+    """Put rows that are not concerned back where they were, if too many of them moved."""
     others = np.flatnonzero(why[: len(before)] == "")
     now = inner.labels_
     moved = others[(now[others] != before[others]) & (now[others] < n_clusters)]
     if len(moved) <= (1 - keep) * len(others):
         return
-    held = now.copy()
-    held[moved] = before[moved]
-    if inner.report_.constraints.report(held).n_violated <= inner.report_.n_violated:
-        inner._bind(moved, before[moved])
+    constraints, held = inner.report_.constraints, now.copy()
+    while len(moved):
+        held[:] = now
+        held[moved] = before[moved]
+        broken = inner.report_.kept & ~constraints.satisfied(held)
+        if not broken.any():
+            inner._bind(moved, before[moved])
+            return
+        # What a statement moves must go; the others can stay.
+        moved = np.setdiff1d(moved, constraints[np.flatnonzero(broken)].samples)
 
 
 def _changes(
