@@ -21,7 +21,6 @@ from conclust import (
     Constraints,
     COPKMeans,
     Guided,
-    PCKMeans,
     match_labels,
     sample_constraints,
 )
@@ -115,18 +114,18 @@ def living():
 
 def bridge():
     """A pipeline that knows nothing of statements, without and with them."""
-    bunch = load("wine")
+    bunch = load("iris")
     X, y = np.asarray(bunch.data, float), np.unique(bunch.target, return_inverse=True)[1]
-    known = sample_constraints(y, 40, random_state=0)
+    known = sample_constraints(y, 60, random_state=0)
     figure, axes = plt.subplots(1, 2, figsize=(7, 3))
     points = make_pipeline(StandardScaler(), PCA(2)).fit_transform(X)
     for axis, step, title in (
-        (axes[0], PCKMeans(3, random_state=0), "PCA, PCKMeans(3)"),
-        (axes[1], Guided(PCKMeans(3, random_state=0), known), "PCA, Guided(PCKMeans(3), known)"),
+        (axes[0], AutoCluster(3, random_state=0), "AutoCluster(3)"),
+        (axes[1], Guided(AutoCluster(3, random_state=0), known), "Guided(AutoCluster(3), known)"),
     ):
         labels = make_pipeline(StandardScaler(), PCA(2), step).fit(X, y)[-1].labels_
         kept = known.satisfied(labels).sum()
-        panel(axis, points, labels, f"{title}: {kept} of {len(known)} kept", known)
+        panel(axis, points, labels, f"{title}: {kept} of {len(known)} kept")
     save(figure, "bridge")
 
 
