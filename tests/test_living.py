@@ -185,8 +185,8 @@ def test_a_model_without_its_rows_asks_for_them(model):
     # Check that rows are not written along, and that they can be given again.
     here = clone(model).fit(X[:100])
     read = pickle.loads(pickle.dumps(here))
-    assert "_fitted" in vars(here)
-    assert "_fitted" not in vars(read)
+    assert here._fitted.X is not None
+    assert read._fitted.X is None
     with pytest.raises(ValueError, match="not kept with it: pass them as X"):
         read.update(X[100:])
     read.update(X[100:], X=X[:100])
@@ -273,6 +273,19 @@ def test_whatever_comes(seed, n_told, n_said, n_new, which):
         assert (model.report_.kept & ~model.constraints_.satisfied(held)).any()
     assert len(model.labels_) == 80 + n_new
     assert model.constraints_.n_samples == 80 + n_new
+
+
+@pytest.mark.parametrize("model", MODELS[:3], ids=lambda m: type(m).__name__)
+def test_the_inertia_is_that_of_the_labels(model):
+    # Check it where rows were put back: without clusters, all boundaries move.
+    rows, weight = np.random.RandomState(0).uniform(size=(178, 2)), np.linspace(1, 2, 178)
+    found = clone(model).set_params(n_clusters=6).fit(rows[:60], sample_weight=weight[:60])
+    found.update(rows[60:], sample_weight_new=weight[60:], keep=1)
+    assert not (found.labels_ == found.predict(rows)).all()
+    own = ((rows - found.cluster_centers_[found.labels_]) ** 2).sum(axis=1)
+    assert found.inertia_ == pytest.approx(own @ weight)
+    read = pickle.loads(pickle.dumps(found))  # weights are kept, rows are not
+    assert read.update(X=rows).inertia_ == pytest.approx(found.update().inertia_)
 
 
 def test_labels_on_a_real_set_with_many_new_rows():

@@ -32,9 +32,9 @@ NEW, NAMED, LINKED, OPENED, FOLLOWED = (
 
 
 class Fitted(NamedTuple):
-    """What `fit` was given and `update` needs again; not kept on disk."""
+    """What `fit` was given and `update` needs again."""
 
-    X: Any
+    X: Any  # not kept on disk: None then
     more: dict[str, Any]  # sample_weight, …: one entry per row
 
 
@@ -82,7 +82,7 @@ def _fit_seeded(
         n_clusters = inner._n_clusters
     inner._renumber(renumbering(inner.labels_, known.number, n_clusters))
     if known.how == "hard":
-        inner._bind(known.rows, known.number[known.rows])
+        _put(inner, X, known.rows, known.number[known.rows], more)
     _take_over(model, inner)
     model.classes_ = np.append(known.classes, [None] * (n_clusters - len(known.classes)))
 
@@ -212,7 +212,9 @@ class Living:
 
     def __getstate__(self) -> Any:
         state: Any = super().__getstate__()
-        return {name: value for name, value in state.items() if name != "_fitted"}
+        if "_fitted" not in state:
+            return state
+        return {**state, "_fitted": state["_fitted"]._replace(X=None)}
 
 
 def update(
@@ -240,9 +242,11 @@ def update(
     grown, new = _grown(model.constraints_, constraints_new, rows, len(before) + n_new)
     more = _longer(fitted.more, sample_weight_new, len(before), n_new, grown)
     labels = np.append(before, model.predict(X_new)) if n_new else before.copy()
+    labels = labels if (labels >= 0).all() else model.predict(rows)  # some are in no cluster
     inner = _refit(model, rows, labels.astype(np.int64), grown, more, n_clusters)
     why = _reasons(new, grown, len(before))
-    _hold_back(inner, before, why, n_before, keep)
+    moved = _to_put_back(inner, before, why, n_before, keep)
+    _put(inner, rows, moved, before[moved], more)
     _take_over(model, inner)
     model.constraints_ = inner.report_.constraints
     model._fitted = Fitted(rows, more)
@@ -251,14 +255,12 @@ def update(
 
 
 def _fitted_of(model: Any, X: Any) -> Fitted:
-    kept: Fitted | None = vars(model).get("_fitted")
-    if kept is None and X is None:
+    fitted: Fitted = model._fitted if X is None else model._fitted._replace(X=X)
+    if fitted.X is None:
         raise ValueError(
             f"This {type(model).__name__} was read from a file or copied, and the rows it was "
             "fitted to are not kept with it: pass them as X."
         )
-    fitted = kept or Fitted(X, {})
-    fitted = fitted if X is None else fitted._replace(X=X)
     if n_rows(fitted.X) != len(model.labels_):
         raise ValueError(
             f"X has {n_rows(fitted.X)} rows, but the model was fitted to {len(model.labels_)}; X "
@@ -295,8 +297,10 @@ def _grown(
     known: Constraints, new: Constraints | None, rows: Any, n_samples: int
 ) -> tuple[Constraints, Constraints]:
     """All statements, and the new ones, about all rows."""
-    ids = rows.index.to_numpy() if known.ids is not None and hasattr(rows, "index") else None
-    longer = known.extended(n_samples, ids)
+    longer = known
+    if known.n_samples != n_samples:
+        has_names = known.ids is not None and hasattr(rows, "index")
+        longer = known.extended(n_samples, rows.index.to_numpy() if has_names else None)
     if new is None:
         return longer, Constraints(n_samples=n_samples)
     if new.n_samples is not None and new.n_samples < n_samples and new.ids is None:
@@ -409,25 +413,46 @@ def _reasons(new: Constraints, grown: Constraints, n_old: int) -> npt.NDArray[An
     return why
 
 
-def _hold_back(
+def _to_put_back(
     inner: Any, before: npt.NDArray[Any], why: npt.NDArray[Any], n_clusters: int, keep: float
-) -> None:
-    """Put rows that are not concerned back where they were, if too many of them moved."""
+) -> IntArray:
+    """Rows that are not concerned and moved, if too many of them did."""
     others = np.flatnonzero(why[: len(before)] == "")
     now = inner.labels_
     moved = others[(now[others] != before[others]) & (now[others] < n_clusters)]
     if len(moved) <= (1 - keep) * len(others):
-        return
+        return moved[:0]
     constraints, held = inner.report_.constraints, now.copy()
     while len(moved):
         held[:] = now
         held[moved] = before[moved]
         broken = inner.report_.kept & ~constraints.satisfied(held)
         if not broken.any():
-            inner._bind(moved, before[moved])
-            return
+            break
         # What a statement moves must go; the others can stay.
         moved = np.setdiff1d(moved, constraints[np.flatnonzero(broken)].samples)
+    return moved
+
+
+def _put(model: Any, X: Any, rows: IntArray, numbers: IntArray, more: dict[str, Any]) -> None:
+    """Put rows into clusters, whatever was found, and bring the inertia in line."""
+    elsewhere = model.labels_[rows] != numbers
+    rows, numbers = rows[elsewhere], numbers[elsewhere]
+    if len(rows) and hasattr(model, "inertia_"):
+        squared = model.transform(X.iloc[rows] if hasattr(X, "iloc") else _taken(X, rows)) ** 2
+        squared = np.column_stack([squared, np.zeros(len(rows))])  # in no cluster: no distance
+        each = np.arange(len(rows))
+        step = squared[each, numbers] - squared[each, model.labels_[rows]]
+        weight = more.get("sample_weight")
+        step = float(step.sum() if weight is None else step @ np.asarray(weight)[rows])
+        model.inertia_ += step
+        if hasattr(model, "objective_"):
+            model.objective_ += step
+    model._bind(rows, numbers)
+
+
+def _taken(X: Any, rows: IntArray) -> Any:
+    return X[rows] if hasattr(X, "shape") else np.asarray(X)[rows]
 
 
 def _changes(

@@ -20,6 +20,7 @@ TRUSTED_PACKAGES = (
     "constraints",
     "_placement",
     "_lloyd",
+    "_living",
     "cluster",
     "hierarchy",
     "metric_learning",
