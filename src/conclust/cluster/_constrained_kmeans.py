@@ -295,6 +295,11 @@ class ConstrainedKMeans(Living, CentersMixin):
     n_clusters : int, default=8
     init : {"k-means++", "random"}, array-like or callable, default="k-means++"
         As in scikit-learn's :class:`~sklearn.cluster.KMeans`.
+    seeds : {"auto", "hard", "soft", "init"} or None, default="auto"
+        What the classes of some rows are, given as `y` to `fit`. "hard": bound to their clusters.
+        "soft": statements like others. "init": places where clusters start, no more. None:
+        ignored. "auto": "soft", but a `y` that leaves no row open is ignored, as scikit-learn's
+        clusterers do.
     n_init : int, default=1
         Starts; the one that breaks the least weight is kept, the lowest inertia among equals.
     max_iter : int, default=300
@@ -305,11 +310,6 @@ class ConstrainedKMeans(Living, CentersMixin):
     order : {"given", "random"}, default="given"
         Place pairs by descending priority (ties as given), or in a new random order in each
         iteration (Okabe & Yamada 2012b).
-    seeds : {"auto", "hard", "soft", "init"} or None, default="auto"
-        What the classes of some rows are, given as `y` to `fit`. "hard": bound to their clusters.
-        "soft": statements like others. "init": places where clusters start, no more. None:
-        ignored. "auto": "soft", but a `y` that leaves no row open is ignored, as scikit-learn's
-        clusterers do.
     verbose : int, default=0
         Show progress on stderr.
     random_state : int, RandomState or None, default=None
@@ -376,11 +376,11 @@ class ConstrainedKMeans(Living, CentersMixin):
     _parameter_constraints: ClassVar[dict[str, list[Any]]] = {
         "n_clusters": [Interval(Integral, 1, None, closed="left")],
         "init": [StrOptions({"k-means++", "random"}), callable, "array-like"],
+        "seeds": SEEDS,
         "n_init": [Interval(Integral, 1, None, closed="left")],
         "max_iter": [Interval(Integral, 1, None, closed="left")],
         "tol": [Interval(Real, 0, None, closed="left"), None],
         "order": [StrOptions({"given", "random"})],
-        "seeds": SEEDS,
         "verbose": ["verbose"],
         "random_state": ["random_state"],
     }
@@ -390,21 +390,21 @@ class ConstrainedKMeans(Living, CentersMixin):
         n_clusters: int = 8,
         *,
         init: Any = "k-means++",
+        seeds: str | None = "auto",
         n_init: int = 1,
         max_iter: int = 300,
         tol: float | None = None,
         order: Literal["given", "random"] = "given",
-        seeds: str | None = "auto",
         verbose: int = 0,
         random_state: Any = None,
     ):
         self.n_clusters = n_clusters
         self.init = init
+        self.seeds = seeds
         self.n_init = n_init
         self.max_iter = max_iter
         self.tol = tol
         self.order = order
-        self.seeds = seeds
         self.verbose = verbose
         self.random_state = random_state
 

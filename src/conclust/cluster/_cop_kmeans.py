@@ -283,6 +283,10 @@ class COPKMeans(Living, CentersMixin):
     n_clusters : int, default=8
     init : {"k-means++", "random"}, array-like or callable, default="k-means++"
         As in scikit-learn's :class:`~sklearn.cluster.KMeans`.
+    seeds : {"auto", "hard", "init"} or None, default="auto"
+        What the classes of some rows are, given as `y` to `fit`. "hard": bound to their clusters.
+        "init": places where clusters start, no more. None: ignored. "auto": "hard", but a `y` that
+        leaves no row open is ignored, as scikit-learn's clusterers do.
     n_init : int, default=10
         Starts; the ones with the lowest inertia are gone on from, see Notes.
     max_iter : int, default=300
@@ -294,10 +298,6 @@ class COPKMeans(Living, CentersMixin):
         least weight found, warn, and report it.
     time_limit : float, default=10.0
         Seconds for the exact solver in one placement; hardly any data set reaches it.
-    seeds : {"auto", "hard", "init"} or None, default="auto"
-        What the classes of some rows are, given as `y` to `fit`. "hard": bound to their clusters.
-        "init": places where clusters start, no more. None: ignored. "auto": "hard", but a `y` that
-        leaves no row open is ignored, as scikit-learn's clusterers do.
     verbose : int, default=0
         Show progress on stderr.
     random_state : int, RandomState or None, default=None
@@ -367,12 +367,12 @@ class COPKMeans(Living, CentersMixin):
     _parameter_constraints: ClassVar[dict[str, list[Any]]] = {
         "n_clusters": [Interval(Integral, 1, None, closed="left")],
         "init": [StrOptions({"k-means++", "random"}), callable, "array-like"],
+        "seeds": SEEDS,
         "n_init": [Interval(Integral, 1, None, closed="left")],
         "max_iter": [Interval(Integral, 1, None, closed="left")],
         "tol": [Interval(Real, 0, None, closed="left")],
         "on_infeasible": [StrOptions({"raise", "relax"})],
         "time_limit": [Interval(Real, 0, None, closed="neither")],
-        "seeds": SEEDS,
         "verbose": ["verbose"],
         "random_state": ["random_state"],
     }
@@ -382,23 +382,23 @@ class COPKMeans(Living, CentersMixin):
         n_clusters: int = 8,
         *,
         init: Any = "k-means++",
+        seeds: str | None = "auto",
         n_init: int = 10,
         max_iter: int = 300,
         tol: float = 1e-4,
         on_infeasible: str = "raise",
         time_limit: float = 10.0,
-        seeds: str | None = "auto",
         verbose: int = 0,
         random_state: Any = None,
     ):
         self.n_clusters = n_clusters
         self.init = init
+        self.seeds = seeds
         self.n_init = n_init
         self.max_iter = max_iter
         self.tol = tol
         self.on_infeasible = on_infeasible
         self.time_limit = time_limit
-        self.seeds = seeds
         self.verbose = verbose
         self.random_state = random_state
 

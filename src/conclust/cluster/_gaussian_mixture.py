@@ -62,6 +62,11 @@ class ConstrainedGaussianMixture(Living, ClusterMixin, BaseEstimator):
     init : {"kmeans", "random"} or array-like of shape (n_components, n_features), default="kmeans"
         Where EM starts: at the clusters of k-means under the same statements (`COPKMeans`), started
         by k-means++ or at the centres given; or at random responsibilities.
+    seeds : {"auto", "hard", "soft", "init"} or None, default="auto"
+        What the classes of some rows are, given as `y` to `fit`. "hard": bound to their clusters.
+        "soft", with a `flip_rate`: statements like others. "init": places where components
+        start, no more. None: ignored. "auto": "soft" with a `flip_rate`, else "hard", but a `y`
+        that leaves no row open is ignored, as scikit-learn's clusterers do.
     n_init : int, default=1
         Starts; the one with the highest likelihood is kept. From an array there is but one.
     max_iter : int, default=100
@@ -76,11 +81,6 @@ class ConstrainedGaussianMixture(Living, ClusterMixin, BaseEstimator):
         How often statements are wrong. 0: never, and all are kept. A number, or one for must-links
         and one for cannot-links, both below 0.5: statements are evidence, and what the rows
         contradict is doubted rather than kept. "auto": both rates are estimated.
-    seeds : {"auto", "hard", "soft", "init"} or None, default="auto"
-        What the classes of some rows are, given as `y` to `fit`. "hard": bound to their clusters.
-        "soft", with a `flip_rate`: statements like others. "init": places where components
-        start, no more. None: ignored. "auto": "soft" with a `flip_rate`, else "hard", but a `y`
-        that leaves no row open is ignored, as scikit-learn's clusterers do.
     verbose : int, default=0
         Show progress on stderr.
     random_state : int, RandomState or None, default=None
@@ -208,13 +208,13 @@ class ConstrainedGaussianMixture(Living, ClusterMixin, BaseEstimator):
         "n_components": [Interval(Integral, 1, None, closed="left")],
         "covariance_type": [StrOptions({"full", "tied", "diag", "spherical"})],
         "init": [StrOptions({"kmeans", "random"}), "array-like"],
+        "seeds": SEEDS,
         "n_init": [Interval(Integral, 1, None, closed="left")],
         "max_iter": [Interval(Integral, 1, None, closed="left")],
         "tol": [Interval(Real, 0, None, closed="left")],
         "reg_covar": [Interval(Real, 0, None, closed="left")],
         "max_states": [Interval(Integral, 1, None, closed="left")],
         "flip_rate": [Interval(Real, 0, 0.5, closed="left"), tuple, list, StrOptions({"auto"})],
-        "seeds": SEEDS,
         "verbose": ["verbose"],
         "random_state": ["random_state"],
     }
@@ -225,26 +225,26 @@ class ConstrainedGaussianMixture(Living, ClusterMixin, BaseEstimator):
         *,
         covariance_type: str = "full",
         init: Any = "kmeans",
+        seeds: str | None = "auto",
         n_init: int = 1,
         max_iter: int = 100,
         tol: float = 1e-3,
         reg_covar: float = 1e-6,
         max_states: int = MAX_STATES,
         flip_rate: Any = 0.0,
-        seeds: str | None = "auto",
         verbose: int = 0,
         random_state: Any = None,
     ):
         self.n_components = n_components
         self.covariance_type = covariance_type
         self.init = init
+        self.seeds = seeds
         self.n_init = n_init
         self.max_iter = max_iter
         self.tol = tol
         self.reg_covar = reg_covar
         self.max_states = max_states
         self.flip_rate = flip_rate
-        self.seeds = seeds
         self.verbose = verbose
         self.random_state = random_state
 

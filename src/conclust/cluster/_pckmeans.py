@@ -293,6 +293,12 @@ class PCKMeans(Living, CentersMixin):
         must-links make poor seeds. A callable receives ``(X, n_clusters,
         random_state=...)``, with a dense X moved to its mean.
 
+    seeds : {"auto", "hard", "soft", "init"} or None, default="auto"
+        What the classes of some rows are, given as `y` to `fit`. "hard": bound to their clusters.
+        "soft": statements like others. "init": places where clusters start, no more. None:
+        ignored. "auto": "soft", but a `y` that leaves no row open is ignored, as scikit-learn's
+        clusterers do.
+
     n_init : int, default=10
         Number of starts; the ones with the lowest objective are gone on from, see Notes. An array
         as `init` is started from once.
@@ -303,12 +309,6 @@ class PCKMeans(Living, CentersMixin):
     tol : float, default=1e-4
         A start ends when the squared shifts of the centres, summed, fall below `tol` times the
         mean variance of the features, or when no row changes its cluster.
-
-    seeds : {"auto", "hard", "soft", "init"} or None, default="auto"
-        What the classes of some rows are, given as `y` to `fit`. "hard": bound to their clusters.
-        "soft": statements like others. "init": places where clusters start, no more. None:
-        ignored. "auto": "soft", but a `y` that leaves no row open is ignored, as scikit-learn's
-        clusterers do.
 
     verbose : int, default=0
         Show progress on stderr.
@@ -421,10 +421,10 @@ class PCKMeans(Living, CentersMixin):
         "n_clusters": [Interval(Integral, 1, None, closed="left")],
         "penalty": [StrOptions({"auto"}), Interval(Real, 0, None, closed="left")],
         "init": [StrOptions({"neighborhoods", "k-means++", "random"}), callable, "array-like"],
+        "seeds": SEEDS,
         "n_init": [Interval(Integral, 1, None, closed="left")],
         "max_iter": [Interval(Integral, 1, None, closed="left")],
         "tol": [Interval(Real, 0, None, closed="left")],
-        "seeds": SEEDS,
         "verbose": ["verbose"],
         "random_state": ["random_state"],
     }
@@ -435,20 +435,20 @@ class PCKMeans(Living, CentersMixin):
         *,
         penalty: Any = "auto",
         init: Any = "neighborhoods",
+        seeds: str | None = "auto",
         n_init: int = 10,
         max_iter: int = 300,
         tol: float = 1e-4,
-        seeds: str | None = "auto",
         verbose: int = 0,
         random_state: Any = None,
     ):
         self.n_clusters = n_clusters
         self.penalty = penalty
         self.init = init
+        self.seeds = seeds
         self.n_init = n_init
         self.max_iter = max_iter
         self.tol = tol
-        self.seeds = seeds
         self.verbose = verbose
         self.random_state = random_state
 

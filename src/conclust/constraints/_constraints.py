@@ -1156,7 +1156,7 @@ class Constraints:
         -------
         ndarray of bool, shape (len(self),)
             A relative statement ``ab|c`` holds unless c shares a cluster with exactly one of a
-            and b. A group of `apart_groups` holds when no two of its members share a cluster.
+            and b. An `apart` group holds when no two of its members share a cluster.
         """
         labels = self._check_labels(labels)
         kept = np.empty(len(self), dtype=bool)
