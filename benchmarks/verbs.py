@@ -19,7 +19,7 @@ from sklearn.preprocessing import StandardScaler
 from conclust import AutoCluster, Constraints, COPKMeans, PCKMeans
 from conclust.datasets import load
 
-SETS = ("iris", "wine", "wdbc", "segmentation_2310", "pendigits3689", "semeion")
+SETS = ("iris", "wine", "wdbc", "pendigits3689")
 METHODS = {
     "none": lambda k: KMeans(k, n_init=10, random_state=1),
     "COPKMeans": lambda k: COPKMeans(k, random_state=1),
