@@ -49,7 +49,7 @@ def test_clusters_have_the_numbers_of_their_classes(model, seeds):
     if seeds == "hard" or found._keeps_all:
         assert (found.labels_ == Y)[PARTLY >= 0].all()
     assert (found.predict(X) == found.labels_).mean() > 0.95
-    assert found.report_.constraints is found.constraints_
+    assert found.report_.constraints == found.constraints_
     assert (found.report_.labels == found.labels_).all()
 
 

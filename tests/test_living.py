@@ -23,7 +23,11 @@ from conclust import (
     PCKMeans,
     sample_constraints,
 )
-from conclust.exceptions import InconsistentConstraintsError, InfeasibleConstraintsError
+from conclust.exceptions import (
+    ConstraintsIgnoredWarning,
+    InconsistentConstraintsError,
+    InfeasibleConstraintsError,
+)
 
 IRIS, SPECIES = load_iris(return_X_y=True)
 ORDER = np.random.RandomState(0).permutation(150)
@@ -228,6 +232,14 @@ def test_frames_sparse_rows_and_weights():
     assert weighted._fitted.more["sample_weight"].tolist() == [1.0] * 100 + [2.0] * 50
     with pytest.raises(ValueError, match="fitted with priority"):
         ConstrainedKMeans(3).fit(X, constraints=known.extended(150), priority=[1]).update()
+
+
+def test_relative_statements_are_kept_for_those_who_use_them():
+    with pytest.warns(ConstraintsIgnoredWarning):
+        model = PCKMeans(3, random_state=0).fit(X, constraints=Constraints(relative=[(0, 1, 2)]))
+    with pytest.warns(ConstraintsIgnoredWarning):
+        model.update(constraints_new=Constraints(relative=[(3, 4, 5)]))
+    assert model.constraints_.relative.tolist() == [[0, 1, 2], [3, 4, 5]]
 
 
 def test_why():

@@ -49,10 +49,10 @@ def told(fit: Callable[..., Any]) -> Callable[..., Any]:
         if known is None:
             vars(self).pop("classes_", None)
             fit(self, X, constraints=constraints, **more)
+            self.constraints_ = as_constraints(constraints, X)
         else:
             _fit_seeded(self, fit, known, X, as_constraints(constraints, X), more)
         vars(self).pop("_changes", None)
-        self.constraints_ = self.report_.constraints
         self._fitted = Fitted(X, {name: v for name, v in more.items() if v is not None})
         return self
 
@@ -84,6 +84,7 @@ def _fit_seeded(
     if known.how == "hard":
         _put(inner, X, known.rows, known.number[known.rows], more)
     _take_over(model, inner)
+    model.constraints_ = all_said
     model.classes_ = np.append(known.classes, [None] * (n_clusters - len(known.classes)))
 
 
@@ -248,7 +249,7 @@ def update(
     moved = _to_put_back(inner, before, why, n_before, keep)
     _put(inner, rows, moved, before[moved], more)
     _take_over(model, inner)
-    model.constraints_ = inner.report_.constraints
+    model.constraints_ = grown
     model._fitted = Fitted(rows, more)
     model._changes = _changes(before, model.labels_, why, n_before)
     return model
