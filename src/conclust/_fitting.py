@@ -11,12 +11,18 @@ from conclust._threads import threads_worth
 from conclust.constraints import Constraints
 
 
-def fit_told(estimator: Any, X: Any, constraints: Constraints | None) -> Any:
+def fit_told(estimator: Any, X: Any, constraints: Constraints | None, y: Any = None) -> Any:
     """Fit; the statements go to every step that takes them, and to none where none does."""
     paths = _paths_of_constraints(estimator)
     # The paths name the steps, so that nobody need ask for routing; routing would refuse them.
     with config_context(enable_metadata_routing=False), threads_worth(X):
-        return estimator.fit(X, **dict.fromkeys(paths, constraints))
+        known = () if y is None else (y,)
+        return estimator.fit(X, *known, **dict.fromkeys(paths, constraints))
+
+
+def takes_statements(estimator: Any) -> bool:
+    """Whether it, or a step of it, takes statements."""
+    return bool(_paths_of_constraints(estimator))
 
 
 def _paths_of_constraints(estimator: Any) -> list[str]:

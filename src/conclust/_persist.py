@@ -20,11 +20,13 @@ TRUSTED_PACKAGES = (
     "constraints",
     "_placement",
     "_lloyd",
+    "_living",
     "cluster",
     "hierarchy",
     "metric_learning",
     "ensemble",
     "model_selection",
+    "_guided",
 )
 
 

@@ -23,7 +23,7 @@ def statements_with(
     chosen = constraints[order]
     n_rows = np.ones(len(order), dtype=np.int64)
     # A group of mutually apart samples is written out pair by pair.
-    n_rows[chosen.kinds == "apart"] = [len(g) * (len(g) - 1) // 2 for g in chosen.apart]
+    n_rows[chosen.kinds == "apart"] = [len(g) * (len(g) - 1) // 2 for g in chosen.apart_groups]
     statement = np.repeat(order, n_rows)
     frame = chosen.to_frame()
     frame.insert(0, "statement", statement)

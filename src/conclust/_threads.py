@@ -4,6 +4,7 @@ import contextlib
 from typing import Any
 
 import joblib
+import numpy as np
 
 from conclust._sklearn import threadpool_controller
 
@@ -29,6 +30,7 @@ def threads_worth(X: Any) -> Any:
     scikit-learn's k-means on a few thousand rows waits for its threads longer than it computes: on
     busy cores a hundred times as long.
     """
+    X = X if hasattr(X, "__len__") else np.asarray(X)
     n_rows, *n_columns = X.shape if hasattr(X, "shape") else (len(X),)
     is_small = n_rows * max(n_columns, default=1) <= SMALL_TABLE
     return one_thread() if is_small else contextlib.nullcontext()

@@ -68,7 +68,8 @@ def warn_of_ignored(estimator: Any, constraints: Constraints) -> None:
             f"only; the {np.isin(kinds, ignored).sum()} {' and '.join(ignored)} statements are "
             "ignored." + (f" They are used by {users}." if users else ""),
             ConstraintsIgnoredWarning,
-            stacklevel=5,  # the caller of `fit`, over check_inputs and scikit-learn's wrapper
+            # The caller of `fit`, over check_inputs and the wrappers, scikit-learn's and ours.
+            stacklevel=5 + getattr(estimator, "_n_wraps", 0),
         )
 
 

@@ -209,6 +209,8 @@ def test_noisy_triples_and_piles():
     for answer in always([piles(0, 1, 4, 8)] * 20):
         assert all(given != true for given, true in zip(answer, [0, 0, 1, 2], strict=True))
     assert always([triple(0, 1, 2)]) == ["unsure"]
+    same = Noisy(lambda questions: ["must-link"] * len(questions), 1.0, random_state=0)
+    assert all(a in (0, 1, 2) for a in same([triple(0, 1, 2)] * 20))
     with pytest.raises(ValueError, match="p_must=2 is a probability"):
         Noisy(Labels(Y), 2)
 
@@ -260,6 +262,9 @@ def test_triples_and_piles_are_remembered_whatever_their_order(tmp_path):
     session = begun()
     assert oracle([session.pose((0, 4, 1), "triple")])[0].answer == 4
     assert oracle([session.pose((4, 1, 0), "triple")])[0].answer == 4
+    same = Cached(lambda questions: ["must-link"], tmp_path / "same.jsonl")
+    for _ in range(2):
+        assert same([session.pose((2, 1, 0), "triple")])[0].answer == "must-link"
     assert oracle([session.pose((0, 4, 1, 8), "piles")])[0].answer == [0, 1, 0, 2]
     last = oracle([session.pose((8, 1, 4, 0), "piles")])[0].answer
     assert session.tell(session.pose((8, 1, 4, 0), "piles"), last).answer == [0, 1, 2, 1]

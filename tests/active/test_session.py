@@ -238,6 +238,16 @@ def test_the_odd_one_out():
     assert session.constraints_.relative.tolist() == [[0, 1, 4], [8, 9, 3]]
 
 
+def test_all_three_the_same_or_all_different():
+    session = begun()
+    session.tell(session.pose((0, 1, 2), "triple"), "must-link")
+    session.tell(session.pose((0, 4, 8), "triple"), "cannot-link")
+    known = session.constraints_
+    assert known.must_link.tolist() == [[0, 1], [1, 2]]
+    assert known.cannot_link.tolist() == [[0, 4], [0, 8], [4, 8]]
+    assert len(known.relative) == 0
+
+
 @pytest.mark.parametrize("answer", [[[0, 1], [4], [8, 9]], ["a", "a", "b", "c", "c"]])
 def test_piles(answer):
     session = begun()
@@ -307,7 +317,7 @@ def test_a_question_never_asked():
         ((0, 1), "pair", True, "it takes 'must-link'"),
         ((0, 1), "pair", None, "None is no answer"),
         ((0, 1), "pair", 1, "it takes 'must-link'"),
-        ((7, 8, 9), "triple", "must-link", r"the odd one out, as a row \(7, 8, 9\)"),
+        ((7, 8, 9), "triple", "same", r"the odd one out, as a row \(7, 8, 9\)"),
         ((7, 8, 9), "triple", 5, "the odd one out"),
         ((7, 8, 9), "triple", 1.5, "the odd one out"),
         ((0, 1, 2), "piles", [[0, 1]], "each of \\(0, 1, 2\\) once"),

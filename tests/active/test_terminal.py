@@ -51,6 +51,8 @@ def test_many_columns_are_cut():
         ("pair", "enough", None),
         ("triple", "3", 2),
         ("triple", "unsure", "unsure"),
+        ("triple", "s", "must-link"),
+        ("triple", "different", "cannot-link"),
         ("piles", "aab", [0, 0, 1]),
         ("piles", "a b b", [0, 1, 1]),
     ],

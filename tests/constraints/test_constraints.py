@@ -212,7 +212,7 @@ def test_from_groups_reads_columns():
         together=["x", np.nan, "x", "y"], apart=pd.Series([1, 1, -1, 1])
     )
     assert known.must_link.tolist() == [[0, 2]]
-    assert [g.tolist() for g in known.apart] == [[0, 1, 3]]
+    assert [g.tolist() for g in known.apart_groups] == [[0, 1, 3]]
     assert len(known.pairs().pairs) == 4
     with pytest.raises(InvalidConstraintsError, match="together has 2 entries and apart 3"):
         Constraints.from_groups([0, 0], [1, 1, 1])
@@ -225,11 +225,11 @@ def test_groups_survive_taking_and_joining():
     two = (
         Constraints([(0, 3)], n_samples=6) + one + Constraints.from_groups(apart=[0, 1, 1, 1, 1, 0])
     )
-    assert [g.tolist() for g in two.apart] == [[0, 1, 2], [3, 4, 5], [1, 2, 3, 4]]
+    assert [g.tolist() for g in two.apart_groups] == [[0, 1, 2], [3, 4, 5], [1, 2, 3, 4]]
     reordered = two[[3, 0, 1]]
     assert [s.samples for s in reordered] == [two[3].samples, two[0].samples, two[1].samples]
     last = two[two.kinds == "apart"][1:]
-    assert [g.tolist() for g in last.apart] == [[3, 4, 5], [1, 2, 3, 4]]
+    assert [g.tolist() for g in last.apart_groups] == [[3, 4, 5], [1, 2, 3, 4]]
 
 
 def test_from_matrix():

@@ -382,7 +382,7 @@ def test_statements_about_unknown_ids_can_be_left_out(tmp_path):
     )
     with pytest.warns(ConstraintsIgnoredWarning, match="2 groups lack members"):
         known = read_constraints(path, ids=["ann", "bob"], skip_unknown=True)
-    assert [group.tolist() for group in known.apart] == [[0, 1]]
+    assert [group.tolist() for group in known.apart_groups] == [[0, 1]]
     path = written(tmp_path, "a,b,type\n,bob,ml\n")
     with pytest.raises(InvalidConstraintsError, match="a is missing"):
         read_constraints(path, ids=["ann", "bob"], skip_unknown=True)

@@ -185,7 +185,7 @@ def seed_neighborhoods(
     centers[:n_seeds] = means[
         _spread(means, mass, n_seeds, random_state, farthest_first=farthest_first)
     ]
-    _fill_centers(X, sample_weight, centers, n_seeds, random_state)
+    fill_centers(X, sample_weight, centers, n_seeds, random_state)
     return centers
 
 
@@ -217,7 +217,7 @@ def _spread(
     return chosen
 
 
-def _fill_centers(
+def fill_centers(
     X: Matrix,
     sample_weight: np.ndarray,
     centers: np.ndarray,

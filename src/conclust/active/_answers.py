@@ -1,6 +1,5 @@
 """Answers: which there are, whether one fits its question, and what it says as statements."""
 
-import itertools
 from collections.abc import Iterable, Sequence
 from numbers import Integral
 from typing import Any, NamedTuple
@@ -8,6 +7,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from conclust.active._question import Question
+from conclust.constraints import pairs_of_piles
 from conclust.exceptions import SessionError
 
 MUST_LINK, CANNOT_LINK, UNSURE, SKIP = "must-link", "cannot-link", "unsure", "skip"
@@ -41,7 +41,7 @@ def checked(question: Question, answer: Any) -> Any:
 
     Returns
     -------
-    A word; for a triple the odd row; for piles a list with the pile of each row.
+    A word; for a triple the odd row or a word; for piles a list with the pile of each row.
     """
     if isinstance(answer, str) and answer in NO_ANSWER:
         return answer
@@ -54,11 +54,13 @@ def _checked_pair(question: Question, answer: Any) -> str:
     raise _wrong(question, answer, "'must-link', 'cannot-link', 'unsure' or 'skip'")
 
 
-def _checked_triple(question: Question, answer: Any) -> int:
-    """The odd row, from its position in `samples` or the row itself; a row goes first."""
+def _checked_triple(question: Question, answer: Any) -> int | str:
+    """The odd row, from its position in `samples` or the row itself; or what holds of all three."""
+    if isinstance(answer, str) and answer in SIGN:
+        return answer
     if isinstance(answer, Integral) and not isinstance(answer, bool):
         row = int(answer)
-        if row in question.samples:
+        if row in question.samples:  # a row goes before a place
             return row
         if row in range(3):
             return question.samples[row]
@@ -66,7 +68,8 @@ def _checked_triple(question: Question, answer: Any) -> int:
     raise _wrong(
         question,
         answer,
-        f"the odd one out, as a row ({rows}) or its place (0, 1, 2), or 'unsure' or 'skip'",
+        f"the odd one out, as a row ({rows}) or its place (0, 1, 2), 'must-link' for all three "
+        "together, 'cannot-link' for all apart, or 'unsure' or 'skip'",
     )
 
 
@@ -121,13 +124,12 @@ def statements(question: Question, answer: Any) -> Said:
     if question.kind == "pair":
         pair: Any = [question.samples]
         return Said(pair, [], []) if SIGN[answer] > 0 else Said([], pair, [])
-    if question.kind == "triple":
+    if question.kind == "triple" and answer not in SIGN:
         a, b = (row for row in question.samples if row != answer)
         return Said([], [], [(a, b, answer)])
+    if question.kind == "triple":
+        answer = [0, 0, 0] if SIGN[answer] > 0 else [0, 1, 2]
     piles: dict[int, list[int]] = {}
     for row, pile in zip(question.samples, answer, strict=True):
         piles.setdefault(pile, []).append(row)
-    together = [pair for rows in piles.values() for pair in itertools.pairwise(rows)]
-    firsts = [rows[0] for rows in piles.values()]
-    apart = [(a, b) for i, a in enumerate(firsts) for b in firsts[i + 1 :]]
-    return Said(together, apart, [])
+    return Said(*pairs_of_piles(piles.values()), [])

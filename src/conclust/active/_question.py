@@ -29,8 +29,9 @@ class Question:
     samples : tuple of int
         The rows asked about, as positions in the data.
     kind : {"pair", "triple", "piles"}
-        A pair is answered "must-link" or "cannot-link", a triple by the odd one out, piles by lists
-        of rows that belong together; each also by "unsure" or "skip".
+        A pair is answered "must-link" or "cannot-link", a triple by the odd one out or, for all
+        three, as a pair is, piles by lists of rows that belong together; each also by "unsure" or
+        "skip".
     why : str
         Why it is asked, for the one who answers.
     worth : float

@@ -314,9 +314,9 @@ class Session:
         question : Question or int
             As handed out by :meth:`ask`, or its `id`.
         answer : str, int or list
-            "must-link" or "cannot-link" for a pair; the odd one out of a triple, as the row or its
-            place; for piles a list of lists of rows, or a label for each row. "unsure" and "skip"
-            say nothing; the question is not asked again.
+            "must-link" or "cannot-link" for a pair, or for all three of a triple; the odd one out
+            of a triple, as the row or its place; for piles a list of lists of rows, or a label for
+            each row. "unsure" and "skip" say nothing; the question is not asked again.
         weight : float, default=1.0
             How sure the answer is, or how many say so.
         by : str, default=None

@@ -146,7 +146,7 @@ class Noisy:
         answer = checked(question, answer)
         if question.kind == "triple":
             others = [row for row in question.samples if row != answer]
-            wrong = others[self._random.randint(2)]
+            wrong = others[self._random.randint(len(others))]
             return _with(given, wrong) if draw < self.p_must else given
         moves = self._random.uniform(size=len(answer)) < self.p_must
         steps = self._random.randint(1, max(answer) + 2, size=len(answer))
@@ -256,7 +256,7 @@ class Cached:
             return
         answer = as_answer(given)
         said = checked(question, answer.answer)
-        if question.kind == "triple" and said not in NO_ANSWER:
+        if question.kind == "triple" and not isinstance(said, str):
             said = order.index(question.samples.index(said))
         elif question.kind == "piles" and said not in NO_ANSWER:
             said = [said[i] for i in order]
@@ -272,7 +272,7 @@ class Cached:
         if entry is None:
             return None
         said = entry["answer"]
-        if question.kind == "triple" and said not in NO_ANSWER:
+        if question.kind == "triple" and not isinstance(said, str):
             said = question.samples[order[said]]
         elif question.kind == "piles" and said not in NO_ANSWER:
             said = [said[order.index(i)] for i in range(len(order))]

@@ -25,9 +25,10 @@ ASKED = {
 
 PROMPTS = {
     "pair": "[y / n / u / q]",
-    "triple": "[1 / 2 / 3 / u / q]",
+    "triple": "[1 / 2 / 3 / s(ame) / d(ifferent) / u / q]",
     "piles": "[a letter for each row, such as aab / u / q]",
 }
+OF_ALL = {"s": MUST_LINK, "same": MUST_LINK, "d": CANNOT_LINK, "different": CANNOT_LINK}
 WORDS = {"y": MUST_LINK, "yes": MUST_LINK, "n": CANNOT_LINK, "no": CANNOT_LINK}
 ENOUGH = ("q", "quit", "enough")
 
@@ -68,8 +69,12 @@ def typed_answer(question: Question, typed: str) -> Any:
             raise SessionError(f"{typed.strip()[:20]!r}: type y, n, u (unsure) or q (enough).")
         return WORDS[word]
     if question.kind == "triple":
+        if word in OF_ALL:
+            return OF_ALL[word]
         if word not in ("1", "2", "3"):
-            raise SessionError("Type 1, 2 or 3, u (unsure) or q (enough).")
+            raise SessionError(
+                "Type 1, 2 or 3, s (all the same), d (all different), u (unsure) or q (enough)."
+            )
         return question.samples[int(word) - 1]
     return checked(question, list(word.replace(" ", "")))
 

@@ -11,6 +11,8 @@ from conclust._arrays import Matrix
 from conclust._declare import PAIRS, Named, Takes
 from conclust._kernels.lloyd import fingerprint
 from conclust._kernels.place_in_order import count_violated, place_pairs
+from conclust._known_labels import SEEDS
+from conclust._living import Living, told
 from conclust._lloyd.best import best_of_starts, n_starts, warn_if_degenerate
 from conclust._lloyd.rows import open_rows
 from conclust._lloyd.start import centered, init_centers
@@ -280,7 +282,7 @@ class ConstrainedLloyd:
         return Assigned(swept.n_changed + moved.n_changed, swept.inertia + moved.inertia)
 
 
-class ConstrainedKMeans(CentersMixin):
+class ConstrainedKMeans(Living, CentersMixin):
     """K-means that heeds must-links and cannot-links by priority, and never fails.
 
     In each iteration the linked rows are placed first, pair after pair in descending priority:
@@ -293,6 +295,11 @@ class ConstrainedKMeans(CentersMixin):
     n_clusters : int, default=8
     init : {"k-means++", "random"}, array-like or callable, default="k-means++"
         As in scikit-learn's :class:`~sklearn.cluster.KMeans`.
+    seeds : {"auto", "hard", "soft", "init"} or None, default="auto"
+        What the classes of some rows are, given as `y` to `fit`. "hard": bound to their clusters.
+        "soft": statements like others. "init": places where clusters start, no more. None:
+        ignored. "auto": "soft", but a `y` that leaves no row open is ignored, as scikit-learn's
+        clusterers do.
     n_init : int, default=1
         Starts; the one that breaks the least weight is kept, the lowest inertia among equals.
     max_iter : int, default=300
@@ -321,6 +328,12 @@ class ConstrainedKMeans(CentersMixin):
         Inertia, rows that changed, pairs broken and shift of the centres in each iteration.
     report_ : ConstraintReport
         Which statements the labels keep.
+    classes_ : ndarray of shape (n_clusters,)
+        The class of each cluster, None for one without; with known labels only.
+    constraints_ : Constraints
+        All statements, those of known labels included.
+    changes_ : DataFrame
+        What the last :meth:`update` changed.
     n_features_in_, feature_names_in_
         As in scikit-learn.
 
@@ -363,6 +376,7 @@ class ConstrainedKMeans(CentersMixin):
     _parameter_constraints: ClassVar[dict[str, list[Any]]] = {
         "n_clusters": [Interval(Integral, 1, None, closed="left")],
         "init": [StrOptions({"k-means++", "random"}), callable, "array-like"],
+        "seeds": SEEDS,
         "n_init": [Interval(Integral, 1, None, closed="left")],
         "max_iter": [Interval(Integral, 1, None, closed="left")],
         "tol": [Interval(Real, 0, None, closed="left"), None],
@@ -376,6 +390,7 @@ class ConstrainedKMeans(CentersMixin):
         n_clusters: int = 8,
         *,
         init: Any = "k-means++",
+        seeds: str | None = "auto",
         n_init: int = 1,
         max_iter: int = 300,
         tol: float | None = None,
@@ -385,6 +400,7 @@ class ConstrainedKMeans(CentersMixin):
     ):
         self.n_clusters = n_clusters
         self.init = init
+        self.seeds = seeds
         self.n_init = n_init
         self.max_iter = max_iter
         self.tol = tol
@@ -393,6 +409,7 @@ class ConstrainedKMeans(CentersMixin):
         self.random_state = random_state
 
     @fit_context(prefer_skip_nested_validation=True)
+    @told
     def fit(
         self,
         X: Any,
@@ -407,7 +424,8 @@ class ConstrainedKMeans(CentersMixin):
         Parameters
         ----------
         X : {array-like, sparse matrix} of shape (n_samples, n_features)
-        y : ignored
+        y : array-like of shape (n_samples,), default=None
+            Class of each row, -1, None or NaN where it is not known; see `seeds`.
         constraints : Constraints, default=None
             Must-links and cannot-links.
         priority : array-like of shape (len(constraints),), default=None

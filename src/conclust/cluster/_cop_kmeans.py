@@ -12,6 +12,8 @@ from sklearn.utils import check_random_state
 from conclust._arrays import Matrix
 from conclust._declare import PAIRS, Named, Takes
 from conclust._kernels.place_hard import sum_costs
+from conclust._known_labels import SEEDS
+from conclust._living import Living, told
 from conclust._lloyd.best import n_starts, warn_if_degenerate
 from conclust._lloyd.exact_moves import NO_GROUPS, ExactMoves, Statements, parts_of
 from conclust._lloyd.improve import Improver, best_improved, swapped
@@ -267,7 +269,7 @@ def _without_weak_must_links(constraints: Constraints, n_clusters: int) -> Const
         constraints = constraints[np.delete(np.arange(len(constraints)), weak)]
 
 
-class COPKMeans(CentersMixin):
+class COPKMeans(Living, CentersMixin):
     """K-means that keeps every must-link and cannot-link, or says why it cannot.
 
     Must-linked rows move as one. Each iteration looks for the cheapest assignment that keeps all
@@ -281,6 +283,10 @@ class COPKMeans(CentersMixin):
     n_clusters : int, default=8
     init : {"k-means++", "random"}, array-like or callable, default="k-means++"
         As in scikit-learn's :class:`~sklearn.cluster.KMeans`.
+    seeds : {"auto", "hard", "init"} or None, default="auto"
+        What the classes of some rows are, given as `y` to `fit`. "hard": bound to their clusters.
+        "init": places where clusters start, no more. None: ignored. "auto": "hard", but a `y` that
+        leaves no row open is ignored, as scikit-learn's clusterers do.
     n_init : int, default=10
         Starts; the ones with the lowest inertia are gone on from, see Notes.
     max_iter : int, default=300
@@ -309,6 +315,12 @@ class COPKMeans(CentersMixin):
         Of the start that was kept, what went on from it included. The inertia never rises.
     report_ : ConstraintReport
         Which statements the labels keep: all, unless ``on_infeasible="relax"`` had to break some.
+    classes_ : ndarray of shape (n_clusters,)
+        The class of each cluster, None for one without; with known labels only.
+    constraints_ : Constraints
+        All statements, those of known labels included.
+    changes_ : DataFrame
+        What the last :meth:`update` changed.
     n_features_in_, feature_names_in_
         As in scikit-learn.
 
@@ -355,6 +367,7 @@ class COPKMeans(CentersMixin):
     _parameter_constraints: ClassVar[dict[str, list[Any]]] = {
         "n_clusters": [Interval(Integral, 1, None, closed="left")],
         "init": [StrOptions({"k-means++", "random"}), callable, "array-like"],
+        "seeds": SEEDS,
         "n_init": [Interval(Integral, 1, None, closed="left")],
         "max_iter": [Interval(Integral, 1, None, closed="left")],
         "tol": [Interval(Real, 0, None, closed="left")],
@@ -369,6 +382,7 @@ class COPKMeans(CentersMixin):
         n_clusters: int = 8,
         *,
         init: Any = "k-means++",
+        seeds: str | None = "auto",
         n_init: int = 10,
         max_iter: int = 300,
         tol: float = 1e-4,
@@ -379,6 +393,7 @@ class COPKMeans(CentersMixin):
     ):
         self.n_clusters = n_clusters
         self.init = init
+        self.seeds = seeds
         self.n_init = n_init
         self.max_iter = max_iter
         self.tol = tol
@@ -388,6 +403,7 @@ class COPKMeans(CentersMixin):
         self.random_state = random_state
 
     @fit_context(prefer_skip_nested_validation=True)
+    @told
     def fit(
         self,
         X: Any,
@@ -401,7 +417,8 @@ class COPKMeans(CentersMixin):
         Parameters
         ----------
         X : {array-like, sparse matrix} of shape (n_samples, n_features)
-        y : ignored
+        y : array-like of shape (n_samples,), default=None
+            Class of each row, -1, None or NaN where it is not known; see `seeds`.
         constraints : Constraints, default=None
             Must-links and cannot-links.
         sample_weight : array-like of shape (n_samples,), default=None

@@ -1,5 +1,6 @@
 """ConstrainedGaussianMixture: EM for Gaussian mixtures, statements certain or in doubt."""
 
+import copy
 import warnings
 from numbers import Integral, Real
 from typing import TYPE_CHECKING, Any, ClassVar
@@ -12,6 +13,8 @@ from sklearn.utils.validation import check_is_fitted
 
 from conclust._declare import PAIRS, Named, Takes
 from conclust._kernels.place_hard import sum_costs
+from conclust._known_labels import SEEDS
+from conclust._living import Living, told
 from conclust._lloyd.best import best_of_starts, n_starts
 from conclust._lloyd.start import centered, init_centers
 from conclust._placement.belief import Rates, is_forest
@@ -44,7 +47,7 @@ CERTAIN = 1e-6
 WAY_OUT = "Raise n_components, drop one of these statements, or use PCKMeans, which may break them."
 
 
-class ConstrainedGaussianMixture(ClusterMixin, BaseEstimator):
+class ConstrainedGaussianMixture(Living, ClusterMixin, BaseEstimator):
     r"""Gaussian mixture whose EM knows which rows come from the same component, and which do not.
 
     Must-linked rows share one component; rows with a cannot-link come from different ones. The
@@ -59,6 +62,11 @@ class ConstrainedGaussianMixture(ClusterMixin, BaseEstimator):
     init : {"kmeans", "random"} or array-like of shape (n_components, n_features), default="kmeans"
         Where EM starts: at the clusters of k-means under the same statements (`COPKMeans`), started
         by k-means++ or at the centres given; or at random responsibilities.
+    seeds : {"auto", "hard", "soft", "init"} or None, default="auto"
+        What the classes of some rows are, given as `y` to `fit`. "hard": bound to their clusters.
+        "soft", with a `flip_rate`: statements like others. "init": places where components
+        start, no more. None: ignored. "auto": "soft" with a `flip_rate`, else "hard", but a `y`
+        that leaves no row open is ignored, as scikit-learn's clusterers do.
     n_init : int, default=1
         Starts; the one with the highest likelihood is kept. From an array there is but one.
     max_iter : int, default=100
@@ -98,8 +106,12 @@ class ConstrainedGaussianMixture(ClusterMixin, BaseEstimator):
     n_iter_ : int
     history_ : list of Round
         Log-likelihood per sample and its change, of the start that was kept.
+    classes_ : ndarray of shape (n_components,)
+        The class of each component, None for one without; with known labels only.
     constraints_ : Constraints
-        As given to `fit`.
+        All statements, those of known labels included.
+    changes_ : DataFrame
+        What the last :meth:`update` changed.
     report_ : ConstraintReport
         Which statements `labels_` keeps: all, unless there is a `flip_rate`.
     n_features_in_, feature_names_in_
@@ -196,6 +208,7 @@ class ConstrainedGaussianMixture(ClusterMixin, BaseEstimator):
         "n_components": [Interval(Integral, 1, None, closed="left")],
         "covariance_type": [StrOptions({"full", "tied", "diag", "spherical"})],
         "init": [StrOptions({"kmeans", "random"}), "array-like"],
+        "seeds": SEEDS,
         "n_init": [Interval(Integral, 1, None, closed="left")],
         "max_iter": [Interval(Integral, 1, None, closed="left")],
         "tol": [Interval(Real, 0, None, closed="left")],
@@ -212,6 +225,7 @@ class ConstrainedGaussianMixture(ClusterMixin, BaseEstimator):
         *,
         covariance_type: str = "full",
         init: Any = "kmeans",
+        seeds: str | None = "auto",
         n_init: int = 1,
         max_iter: int = 100,
         tol: float = 1e-3,
@@ -224,6 +238,7 @@ class ConstrainedGaussianMixture(ClusterMixin, BaseEstimator):
         self.n_components = n_components
         self.covariance_type = covariance_type
         self.init = init
+        self.seeds = seeds
         self.n_init = n_init
         self.max_iter = max_iter
         self.tol = tol
@@ -234,6 +249,7 @@ class ConstrainedGaussianMixture(ClusterMixin, BaseEstimator):
         self.random_state = random_state
 
     @fit_context(prefer_skip_nested_validation=True)
+    @told
     def fit(
         self,
         X: Any,
@@ -247,7 +263,8 @@ class ConstrainedGaussianMixture(ClusterMixin, BaseEstimator):
         Parameters
         ----------
         X : array-like of shape (n_samples, n_features)
-        y : ignored
+        y : array-like of shape (n_samples,), default=None
+            Class of each row, -1, None or NaN where it is not known; see `seeds`.
         constraints : Constraints, default=None
             Must-links and cannot-links.
         sample_weight : array-like of shape (n_samples,), default=None
@@ -384,6 +401,8 @@ class ConstrainedGaussianMixture(ClusterMixin, BaseEstimator):
         random_state: np.random.RandomState,
     ) -> list[np.ndarray]:
         """Responsibilities to start from: soft and plain k-means from the same centres."""
+        if self._resumes is not None:
+            return [self._resumes]
         if isinstance(self.init, str) and self.init == "random":
             drawn = random_state.uniform(size=(len(X), self.n_components))
             return [drawn / drawn.sum(axis=1, keepdims=True)]
@@ -407,9 +426,11 @@ class ConstrainedGaussianMixture(ClusterMixin, BaseEstimator):
         random_state: np.random.RandomState,
     ) -> tuple[np.ndarray, np.ndarray, Placement | None]:
         """Responsibilities, labels that keep every link, and why there are none."""
-        if isinstance(self.init, str) and self.init == "random":
-            responsibilities = random_state.uniform(size=(len(X), self.n_components))
-            responsibilities /= responsibilities.sum(axis=1, keepdims=True)
+        if self._resumes is not None or (isinstance(self.init, str) and self.init == "random"):
+            responsibilities = self._resumes
+            if responsibilities is None:
+                responsibilities = random_state.uniform(size=(len(X), self.n_components))
+                responsibilities /= responsibilities.sum(axis=1, keepdims=True)
             labels = responsibilities.argmax(axis=1)
             cost = np.zeros((units.graph.n_units, self.n_components))
             sum_costs(-responsibilities[units.rows], units.unit, np.empty(0), cost)
@@ -423,6 +444,44 @@ class ConstrainedGaussianMixture(ClusterMixin, BaseEstimator):
         run = cop_kmeans(X, units, centers, sample_weight=weight, tol=tol)
         responsibilities = np.eye(self.n_components, dtype=X.dtype)[run.labels]
         return responsibilities, run.labels, None if run.history else run.placement
+
+    # ------------------------------------------------------------------ known labels, going on
+
+    _resumes: np.ndarray | None = None  # responsibilities that a copy made by `update` starts from
+
+    @property
+    def _keeps_all(self) -> bool:
+        return is_certain(self.flip_rate)
+
+    @property
+    def _by_cluster(self) -> dict[str, int]:  # type: ignore[override]
+        shared = {"means_": 0, "weights_": 0, "responsibilities_": 1}
+        if self.covariance_type == "tied":
+            return shared
+        return shared | dict.fromkeys(("covariances_", "precisions_", "precisions_cholesky_"), 0)
+
+    def _centers(self, X: Any) -> np.ndarray:
+        return self.means_
+
+    def _bind(self, rows: np.ndarray, numbers: np.ndarray) -> None:
+        super()._bind(rows, numbers)
+        self.responsibilities_ = self.responsibilities_.copy()
+        self.responsibilities_[rows] = np.eye(self._n_clusters)[numbers]
+
+    def _resumed(
+        self, X: Any, labels: np.ndarray, centers: np.ndarray
+    ) -> "ConstrainedGaussianMixture":
+        n_old, n_clusters = len(self.labels_), len(centers)
+        found = np.zeros((len(labels), n_clusters), dtype=self.means_.dtype)
+        found[:n_old, : self._n_clusters] = self.responsibilities_
+        if len(labels) > n_old:
+            new = X.iloc[n_old:] if hasattr(X, "iloc") else X[n_old:]
+            found[n_old:, : self._n_clusters] = self.predict_proba(new)
+        opened = labels >= self._n_clusters
+        found[opened] = np.eye(n_clusters)[labels[opened]]
+        inner: ConstrainedGaussianMixture = copy.copy(self)
+        inner.n_components, inner.n_init, inner._resumes = n_clusters, 1, found
+        return inner
 
     def suspects(self, n: int = 10) -> "pd.DataFrame":
         """The statements least believed after the fit: "please look at these again".

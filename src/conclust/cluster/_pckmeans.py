@@ -12,6 +12,8 @@ from sklearn.utils import check_random_state
 from conclust._arrays import Matrix
 from conclust._declare import PAIRS, Named, Takes
 from conclust._kernels.place_soft import violated_price
+from conclust._known_labels import SEEDS
+from conclust._living import Living, told
 from conclust._lloyd.best import n_starts, warn_if_degenerate
 from conclust._lloyd.exact_moves import ExactMoves, Statements, parts_of
 from conclust._lloyd.improve import Improver, best_improved, swapped
@@ -264,7 +266,7 @@ class SoftLloyd:
         return rows.means(centers, refill=False), n_moved
 
 
-class PCKMeans(CentersMixin):
+class PCKMeans(Living, CentersMixin):
     r"""Pairwise constrained k-means: statements are wishes, and breaking one costs.
 
     For statements that are mostly right. Nothing is ever infeasible: contradictory statements, or
@@ -290,6 +292,12 @@ class PCKMeans(CentersMixin):
         without must-links it is k-means++. Every second start is k-means++ throughout, for wrong
         must-links make poor seeds. A callable receives ``(X, n_clusters,
         random_state=...)``, with a dense X moved to its mean.
+
+    seeds : {"auto", "hard", "soft", "init"} or None, default="auto"
+        What the classes of some rows are, given as `y` to `fit`. "hard": bound to their clusters.
+        "soft": statements like others. "init": places where clusters start, no more. None:
+        ignored. "auto": "soft", but a `y` that leaves no row open is ignored, as scikit-learn's
+        clusterers do.
 
     n_init : int, default=10
         Number of starts; the ones with the lowest objective are gone on from, see Notes. An array
@@ -336,6 +344,15 @@ class PCKMeans(CentersMixin):
 
     report_ : ConstraintReport
         Which statements the labels keep.
+
+    classes_ : ndarray of shape (n_clusters,)
+        The class of each cluster, None for one without; with known labels only.
+
+    constraints_ : Constraints
+        All statements, those of known labels included.
+
+    changes_ : DataFrame
+        What the last :meth:`update` changed.
 
     n_features_in_, feature_names_in_
         As in scikit-learn.
@@ -404,6 +421,7 @@ class PCKMeans(CentersMixin):
         "n_clusters": [Interval(Integral, 1, None, closed="left")],
         "penalty": [StrOptions({"auto"}), Interval(Real, 0, None, closed="left")],
         "init": [StrOptions({"neighborhoods", "k-means++", "random"}), callable, "array-like"],
+        "seeds": SEEDS,
         "n_init": [Interval(Integral, 1, None, closed="left")],
         "max_iter": [Interval(Integral, 1, None, closed="left")],
         "tol": [Interval(Real, 0, None, closed="left")],
@@ -417,6 +435,7 @@ class PCKMeans(CentersMixin):
         *,
         penalty: Any = "auto",
         init: Any = "neighborhoods",
+        seeds: str | None = "auto",
         n_init: int = 10,
         max_iter: int = 300,
         tol: float = 1e-4,
@@ -426,6 +445,7 @@ class PCKMeans(CentersMixin):
         self.n_clusters = n_clusters
         self.penalty = penalty
         self.init = init
+        self.seeds = seeds
         self.n_init = n_init
         self.max_iter = max_iter
         self.tol = tol
@@ -433,6 +453,7 @@ class PCKMeans(CentersMixin):
         self.random_state = random_state
 
     @fit_context(prefer_skip_nested_validation=True)
+    @told
     def fit(
         self,
         X: Any,
@@ -446,7 +467,8 @@ class PCKMeans(CentersMixin):
         Parameters
         ----------
         X : array-like, CSR matrix or data frame of shape (n_samples, n_features)
-        y : ignored
+        y : array-like of shape (n_samples,), default=None
+            Class of each row, -1, None or NaN where it is not known; see `seeds`.
         constraints : Constraints, default=None
             Must-links and cannot-links.
         sample_weight : array-like of shape (n_samples,), default=None
@@ -522,3 +544,9 @@ class PCKMeans(CentersMixin):
         self.n_iter_, self.converged_ = len(best.history), best.converged
         self.history_, self.report_ = best.history, constraints.report(best.labels)
         return self
+
+    def _resumed(self, X: Any, labels: np.ndarray, centers: np.ndarray) -> "PCKMeans":
+        inner: PCKMeans = super()._resumed(X, labels, centers)
+        if self.penalty_ > 0:  # found with fewer statements, and good enough for more
+            inner.penalty = self.penalty_
+        return inner

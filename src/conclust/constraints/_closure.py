@@ -115,7 +115,7 @@ def close(constraints: "Constraints") -> Closure:
     """Close a set of statements; see :meth:`conclust.Constraints.closure`."""
     component, n_components = must_link_components(constraints)
     ends = component[constraints.cannot_link]
-    groups = [component[g] for g in constraints.apart]
+    groups = [component[g] for g in constraints.apart_groups]
     clash = (ends[:, 0] == ends[:, 1]).any() or any(len(np.unique(g)) < len(g) for g in groups)
     if clash:
         found = contradictions(constraints, component, MAX_LISTED)

@@ -115,7 +115,7 @@ def clashing_pairs(constraints: "Constraints", component: IntArray) -> tuple[Int
     ends = [constraints.cannot_link[inside]]
     statement = [np.flatnonzero(constraints.kinds == "cannot-link")[inside]]
     for i, members in zip(
-        np.flatnonzero(constraints.kinds == "apart"), constraints.apart, strict=True
+        np.flatnonzero(constraints.kinds == "apart"), constraints.apart_groups, strict=True
     ):
         # Of m members in one component, m - 1 clashing pairs are enough to explain the clash.
         clashing = _neighbors_in_component(members, component)
@@ -174,7 +174,7 @@ def too_few_clusters(
     found = []
     small_groups = np.ones(len(constraints), dtype=bool)
     for i, members in zip(
-        np.flatnonzero(constraints.kinds == "apart"), constraints.apart, strict=True
+        np.flatnonzero(constraints.kinds == "apart"), constraints.apart_groups, strict=True
     ):
         if len(members) > n_clusters:
             small_groups[i] = False
@@ -380,7 +380,7 @@ def hitting_set(sets: Sequence[IntArray], weight: FloatArray) -> IntArray:
 def repair(constraints: "Constraints") -> IntArray:
     """Choose statements to drop so that the rest is consistent, and as heavy as can be found."""
     component, _ = must_link_components(constraints)
-    clashing_groups = [_clashing_pairs(g, component) for g in constraints.apart]
+    clashing_groups = [_clashing_pairs(g, component) for g in constraints.apart_groups]
     ends = component[constraints.cannot_link]
     n_clashing = int((ends[:, 0] == ends[:, 1]).sum()) + sum(map(len, clashing_groups))
     if not n_clashing:
@@ -393,7 +393,7 @@ def repair(constraints: "Constraints") -> IntArray:
     sign = np.concatenate([said.sign, np.full(len(group), -1, dtype=np.int8)])
     # A group goes or stays as a whole, so it weighs as much as all its pairs.
     weight = constraints.weight.copy()
-    weight[~links] *= [len(g) * (len(g) - 1) / 2 for g in constraints.apart]
+    weight[~links] *= [len(g) * (len(g) - 1) / 2 for g in constraints.apart_groups]
 
     def left_out(order: IntArray) -> IntArray:
         rank = np.empty(len(order), dtype=np.int64)

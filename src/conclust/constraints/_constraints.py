@@ -1,6 +1,6 @@
 """What the user knows, as one frozen value."""
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from pathlib import Path
 from types import MappingProxyType
 from typing import TYPE_CHECKING, Any, NamedTuple, overload
@@ -23,6 +23,7 @@ from conclust.constraints._kinds import (
     NAME_OF_KIND,
     RELATIVE,
     as_positions,
+    as_rows,
     as_weights,
     check_n_samples,
     codes_of,
@@ -45,6 +46,15 @@ from conclust.constraints._relative import (
 from conclust.constraints._report import ConstraintReport
 from conclust.constraints._resolving import position_reader, resolve
 from conclust.constraints._rows import StatementCount, index_of, n_rows, order_of_rows, texts_of
+from conclust.constraints._verbs import (
+    Decision,
+    Typical,
+    merge_clusters,
+    pairs_of_piles,
+    put_together,
+    set_apart,
+    split_cluster,
+)
 from conclust.constraints._writing import to_frame, write
 from conclust.exceptions import InvalidConstraintsError
 
@@ -87,7 +97,7 @@ class Constraints:
     ----------
     must_link, cannot_link, relative : ndarray
         The statements of each kind, in the order given; read-only.
-    apart : list of ndarray
+    apart_groups : list of ndarray
         Groups whose members are all apart from each other; see :meth:`from_groups`.
     must_link_weight, cannot_link_weight, relative_weight, apart_weight : ndarray
         Their weights.
@@ -264,6 +274,54 @@ class Constraints:
         return cls(together, np.column_stack([first[i], first[j]]), n_samples=len(codes))
 
     @classmethod
+    def from_piles(
+        cls, piles: Any, *, weight: float = 1.0, n_samples: int | None = None
+    ) -> "Constraints":
+        """Say with the fewest links how a few rows were sorted into piles.
+
+        Parameters
+        ----------
+        piles : iterable of sequences of int
+            Rows of one pile belong together, rows of two piles do not; others are not spoken of.
+            Three rows can be sorted in five ways, from ``[[a, b, c]]`` over ``[[a, b], [c]]`` to
+            ``[[a], [b], [c]]``.
+        weight : float, default=1.0
+            Of each statement.
+        n_samples : int, default=None
+
+        Returns
+        -------
+        Constraints
+            A chain of must-links through each pile, and one cannot-link between the first rows of
+            each two piles.
+
+        See Also
+        --------
+        from_labels : The same from a label for each sample.
+
+        Examples
+        --------
+        >>> Constraints.from_piles([[4, 7, 9], [2]]).to_frame()
+           a  b         type  weight
+        0  4  7    must-link     1.0
+        1  7  9    must-link     1.0
+        2  4  2  cannot-link     1.0
+        """
+        piles = [as_rows(pile, "a pile", n_samples).tolist() for pile in piles]
+        rows = [row for pile in piles for row in pile]
+        twice = sorted({row for row in rows if rows.count(row) > 1})[:N_NAMED]
+        if twice:
+            raise InvalidConstraintsError(
+                f"piles: no row can lie in two piles; found {', '.join(map(str, twice))}."
+            )
+        return cls(
+            *pairs_of_piles(piles),
+            must_link_weight=weight,
+            cannot_link_weight=weight,
+            n_samples=n_samples,
+        )
+
+    @classmethod
     def from_groups(cls, together: Any = None, apart: Any = None) -> "Constraints":
         """Read columns: "same customer → together", "same photo → apart".
 
@@ -310,7 +368,12 @@ class Constraints:
 
     @classmethod
     def _from_apart(
-        cls, members: IntArray, starts: IntArray, stops: IntArray, n_samples: int
+        cls,
+        members: IntArray,
+        starts: IntArray,
+        stops: IntArray,
+        n_samples: int | None,
+        weight: float = 1.0,
     ) -> "Constraints":
         sizes = stops - starts
         pair = starts[sizes == 2]
@@ -322,7 +385,8 @@ class Constraints:
             ]
         )
         kind = np.repeat(np.array([CANNOT_LINK, APART], np.int8), [len(pair), group.sum()])
-        return cls._made(kind, rows, np.ones(len(kind)), members=members, n_samples=n_samples)
+        weights = as_weights(weight, "weight", len(kind))
+        return cls._made(kind, rows, weights, members=members, n_samples=n_samples)
 
     @classmethod
     def from_matrix(cls, S: Any) -> "Constraints":
@@ -434,7 +498,7 @@ class Constraints:
         return self._of_kind(RELATIVE, 3)
 
     @property
-    def apart(self) -> list[IntArray]:
+    def apart_groups(self) -> list[IntArray]:
         """Groups of samples all apart from each other, each an array of samples."""
         return [self._members[s:e] for s, e in self._of_kind(APART, 2)]
 
@@ -455,7 +519,7 @@ class Constraints:
 
     @property
     def apart_weight(self) -> FloatArray:
-        """(g,) weights of `apart`; the weight holds for each pair of the group."""
+        """(g,) weights of `apart_groups`; the weight holds for each pair of the group."""
         return frozen(self._weight[self._kind == APART])
 
     @property
@@ -471,7 +535,7 @@ class Constraints:
     @property
     def samples(self) -> IntArray:
         """The samples that some statement names, sorted."""
-        named = [self._rows[self._kind != APART].ravel(), *self.apart]
+        named = [self._rows[self._kind != APART].ravel(), *self.apart_groups]
         found: IntArray = np.unique(np.concatenate(named))
         return found[found >= 0]
 
@@ -615,6 +679,42 @@ class Constraints:
             dropped=self._dropped,  # type: ignore[attr-defined]
         )
 
+    def extended(self, n_samples: int, ids: Any = None) -> "Constraints":
+        """Return the same statements about a table with further rows at its end.
+
+        Parameters
+        ----------
+        n_samples : int
+            Of the longer table.
+        ids : array-like of shape (n_samples,), default=None
+            Names of all its rows; without them the names are left out.
+
+        Returns
+        -------
+        Constraints
+
+        Examples
+        --------
+        >>> Constraints([(0, 1)], n_samples=2).extended(5)
+        Constraints(1 must-link; 5 samples)
+        """
+        if self.n_samples is not None and n_samples < self.n_samples:
+            raise InvalidConstraintsError(
+                f"n_samples={n_samples} is fewer than the {self.n_samples} samples that the "
+                "constraints are about; rows can only be added."
+            )
+        longer = Constraints._made(
+            self._kind,
+            self._rows,
+            self._weight,
+            members=self._members,
+            ids=None if ids is None else np.asarray(ids),
+            provenance=self.provenance,
+            skipped=self.skipped,
+            dropped=self._dropped,  # type: ignore[attr-defined]
+        )
+        return longer.on(n_samples)
+
     def on_rows_of(self, X: Any) -> "Constraints":
         """Return the same set about the rows of X, by the names in its index where it has some.
 
@@ -711,7 +811,9 @@ class Constraints:
             and same_arrays(self._kind, other._kind)
             and same_arrays(self._sorted_rows(), other._sorted_rows())
             and same_arrays(self._weight, other._weight)
-            and all(map(same_arrays, map(np.sort, self.apart), map(np.sort, other.apart)))
+            and all(
+                map(same_arrays, map(np.sort, self.apart_groups), map(np.sort, other.apart_groups))
+            )
         )
 
     def _sorted_rows(self) -> IntArray:
@@ -719,6 +821,183 @@ class Constraints:
         return np.column_stack([np.sort(self._rows[:, :2], axis=1), self._rows[:, 2]])
 
     __hash__ = None  # type: ignore[assignment]
+
+    # ------------------------------------------------------------------ decisions as verbs
+
+    def together(self, rows: Any, *, weight: float = 1.0) -> "Constraints":
+        """Say that these rows belong to one cluster.
+
+        Parameters
+        ----------
+        rows : sequence of int or id
+            Whole numbers are positions; what else was read with the set is a name.
+        weight : float, default=1.0
+            Of each statement.
+
+        Returns
+        -------
+        Constraints
+            This set and a chain of must-links through the rows. Cannot-links between rows that
+            are joined now are left out: the newest word counts, and `dropped` has the older.
+
+        Examples
+        --------
+        >>> known = Constraints(cannot_link=[(0, 2)]).together([0, 1, 2])
+        >>> known
+        Constraints(2 must-link; 3 samples named; 1 dropped)
+        """
+        return self._decided(put_together(self, self._rows_named(rows, "rows")), weight)
+
+    def apart(self, rows: Any, others: Any = None, *, weight: float = 1.0) -> "Constraints":
+        """Say that no two of these rows belong to one cluster.
+
+        Parameters
+        ----------
+        rows : sequence of int or id
+            Whole numbers are positions; what else was read with the set is a name.
+        others : sequence of int or id, default=None
+            Where given, each of `rows` is apart from each of these, and nothing is said of two
+            of `rows`.
+        weight : float, default=1.0
+            Of each pair.
+
+        Returns
+        -------
+        Constraints
+            This set and a cannot-link or a group, which is stored as its rows (cannot-links with
+            `others`). Must-links between the rows are left out: the newest word counts, and
+            `dropped` has the older. A longer path of must-links stays; :meth:`conflicts` names it.
+
+        Examples
+        --------
+        >>> Constraints(must_link=[(0, 1), (1, 2)]).apart([0, 1])
+        Constraints(1 must-link, 1 cannot-link; 3 samples named; 1 dropped)
+        >>> Constraints().apart([3, 4, 5])
+        Constraints(1 group of 3 apart; 3 samples named)
+        """
+        others = None if others is None else self._rows_named(others, "others")
+        return self._decided(set_apart(self, self._rows_named(rows, "rows"), others), weight)
+
+    def merge(
+        self,
+        cluster_a: Any,
+        cluster_b: Any,
+        labels: Any,
+        X: Any = None,
+        *,
+        n_rows: int | None = None,
+        weight: float = 1.0,
+        random_state: Any = 0,
+    ) -> "Constraints":
+        """Say that two clusters are one.
+
+        Parameters
+        ----------
+        cluster_a, cluster_b : scalar
+            Values of `labels`.
+        labels : array-like of shape (n_samples,)
+        X : array-like or sparse matrix of shape (n_samples, n_features), default=None
+            Where given, rows from the middle of each cluster to its edge stand for it; without it
+            rows are drawn.
+        n_rows : int, default=None
+            Rows that stand for each cluster; twice the square root of its size by default.
+        weight : float, default=1.0
+            Of each statement.
+        random_state : int, RandomState or None, default=0
+            Draws the rows where there is no X.
+
+        Returns
+        -------
+        Constraints
+            This set and must-links that each cross from one cluster to the other and together
+            join all rows chosen. Cannot-links between the two clusters are left out: the newest
+            word counts, and `dropped` has the older.
+
+        Notes
+        -----
+        Cluster again with one cluster less, or another one will be divided. Where others lie
+        between the two, few statements may not hold them together; ``n_rows=len(labels)`` says it
+        of every row.
+
+        Examples
+        --------
+        >>> Constraints().merge(0, 1, [0, 0, 0, 1, 1, 2, 2], n_rows=2)
+        Constraints(3 must-link; 7 samples)
+        """
+        labels = self._check_labels(labels)
+        typical = Typical(X, len(labels), n_rows, random_state)
+        decision = merge_clusters(self, (cluster_a, cluster_b), labels, typical)
+        return self._decided(decision, weight).on(len(labels))
+
+    def split(
+        self,
+        cluster: Any,
+        labels: Any,
+        X: Any = None,
+        *,
+        rows: Any = None,
+        n_rows: int | None = None,
+        weight: float = 1.0,
+        random_state: Any = 0,
+    ) -> "Constraints":
+        """Say that a cluster is two.
+
+        Parameters
+        ----------
+        cluster : scalar
+            A value of `labels`.
+        labels : array-like of shape (n_samples,)
+        X : array-like or sparse matrix of shape (n_samples, n_features), default=None
+            Finds the two parts, by two-means among the rows of the cluster, and the rows that
+            stand for them.
+        rows : sequence of int or id, default=None
+            The rows of the cluster that are to leave it. X is then needed only to find typical
+            ones; without it rows are drawn.
+        n_rows, weight, random_state
+            As in :meth:`merge`.
+
+        Returns
+        -------
+        Constraints
+            This set, a chain of must-links through typical rows of each part, and cannot-links
+            between the first ones, the second ones and so on. Must-links between the parts are
+            left out: the newest word counts, and `dropped` has the older.
+
+        Notes
+        -----
+        Cluster again with one cluster more.
+
+        Examples
+        --------
+        >>> Constraints().split(0, [0, 0, 0, 0, 1], [[1], [2], [8], [9], [30]])
+        Constraints(2 must-link, 2 cannot-link; 5 samples)
+        """
+        labels = self._check_labels(labels)
+        typical = Typical(X, len(labels), n_rows, random_state)
+        leaving = None if rows is None else self._rows_named(rows, "rows")
+        decision = split_cluster(self, cluster, labels, typical, leaving)
+        return self._decided(decision, weight).on(len(labels))
+
+    def _rows_named(self, rows: Any, name: str) -> IntArray:
+        if isinstance(rows, Iterable) and not isinstance(rows, str):
+            rows = [self._position(row) for row in rows]
+        return as_rows(rows, name, self.n_samples)
+
+    def _decided(self, decision: Decision, weight: float) -> "Constraints":
+        """This set and what was decided, without what that overrules."""
+        rest = self._split(np.flatnonzero(decision.overruled))
+        pairs = Constraints(
+            decision.must_link,
+            decision.cannot_link,
+            must_link_weight=weight,
+            cannot_link_weight=weight,
+        )
+        start, stop = np.array([0]), np.array([len(decision.apart)])
+        group = Constraints._from_apart(decision.apart, start, stop, self.n_samples, weight)
+        joined = rest + pairs + group
+        return joined._take(
+            np.arange(len(joined)), dropped=self.dropped + rest.dropped, skipped=joined.skipped
+        )
 
     # ------------------------------------------------------------------ what follows from it
 
@@ -955,7 +1234,7 @@ class Constraints:
             for kind in (MUST_LINK, CANNOT_LINK, RELATIVE)
             if (n := int((self._kind == kind).sum()))
         ]
-        sizes = [len(g) for g in self.apart]
+        sizes = [len(g) for g in self.apart_groups]
         if len(sizes) == 1:
             counts.append(f"1 group of {sizes[0]} apart")
         elif sizes:

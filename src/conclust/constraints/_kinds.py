@@ -75,6 +75,26 @@ def as_positions(value: Any, name: str, n_samples: int | None) -> IntArray:
     return rows
 
 
+def as_rows(value: Any, name: str, n_samples: int | None) -> IntArray:
+    """Bring `value` to an int64 array of rows, each once, in the order given."""
+    if isinstance(value, str) or not isinstance(value, Iterable):
+        raise InvalidConstraintsError(f"{name} must be a sequence of rows; got {_short(value)}.")
+    given = np.asarray(list(value))
+    if given.ndim != 1:
+        raise InvalidConstraintsError(
+            f"{name} has shape {given.shape}; it must be a sequence of rows."
+        )
+    if not len(given):
+        return np.empty(0, dtype=np.int64)
+    rows = _as_integers(given[:, np.newaxis], name)
+    _reject(rows, rows[:, 0] < 0, name, "positions count from 0 and cannot be negative")
+    if n_samples is not None:
+        rule = f"there are only {n_samples} samples, so positions end at {n_samples - 1}"
+        _reject(rows, rows[:, 0] >= n_samples, name, rule)
+    _, first = np.unique(rows, return_index=True)
+    return rows[np.sort(first), 0]
+
+
 def as_weights(value: Any, name: str, n_rows: int) -> FloatArray:
     """Bring `value` to one positive float per row; None means 1 for each."""
     if value is None:

@@ -88,7 +88,7 @@ def constraint_quality(
 def _clusters_at_least(constraints: Constraints, n_samples: int) -> int:
     """The size of a greedily found set of mutually apart samples, at least 2."""
     said = constraints[constraints.kinds == "cannot-link"].pairs()
-    largest = max((len(group) for group in constraints.apart), default=0)
+    largest = max((len(group) for group in constraints.apart_groups), default=0)
     neighbors: dict[int, set[int]] = {}
     for a, b in said.pairs.tolist():
         neighbors.setdefault(a, set()).add(b)

@@ -120,7 +120,7 @@ class ConstraintReport:
     def violated(self) -> "pd.DataFrame":
         """The broken statements; of a broken `apart` group the pairs that share a cluster."""
         broken = self.constraints[~self.kept]
-        if broken.apart:
+        if broken.apart_groups:
             broken = self._with_broken_pairs(broken)
         frame = broken.to_frame()
         for column in range(3 if len(broken.relative) else 2):
@@ -134,7 +134,7 @@ class ConstraintReport:
         from conclust.constraints._constraints import Constraints
 
         rows, weights = [], []
-        for members, weight in zip(broken.apart, broken.apart_weight, strict=True):
+        for members, weight in zip(broken.apart_groups, broken.apart_weight, strict=True):
             # Of m members in one cluster, m - 1 pairs show it.
             codes = np.unique(self.labels[members], return_inverse=True)[1]
             members = members[np.argsort(codes, kind="stable")]

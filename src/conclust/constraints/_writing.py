@@ -133,8 +133,8 @@ def _write_json(constraints: "Constraints", file: IO[str], ids: Any) -> None:
         weight = getattr(constraints, f"{key}_weight")
         if (weight != 1).any():
             content[f"{key}_weight"] = weight.tolist()
-    if constraints.apart:
-        content["apart"] = [named(group) for group in constraints.apart]
+    if constraints.apart_groups:
+        content["apart"] = [named(group) for group in constraints.apart_groups]
     links = constraints.kinds != "apart"
     # by_kind[p] is the statement written at place p; `order` leads back.
     by_kind = np.concatenate(

@@ -1,5 +1,6 @@
 """AutoCluster: the estimator for those who do not want to choose one."""
 
+import copy
 import time
 from collections.abc import Callable
 from numbers import Integral, Real
@@ -18,13 +19,22 @@ from conclust._arrays import FloatArray, IntArray
 from conclust._declare import KINDS, Named, Takes
 from conclust._fitting import fit_told, labels_of
 from conclust._folds import AS_GOOD, N_FOLDS
+from conclust._living import Living, told
+from conclust._lloyd.start import means_of
 from conclust._placement.belief import Rates
 from conclust._progress import progress
 from conclust._sklearn import Interval, StrOptions, fit_context
 from conclust._statements import by_statement, most_doubted
 from conclust._threads import one_blas_thread, one_thread
 from conclust._validation import check_enough_rows, check_inputs, check_new_rows
-from conclust.cluster import Scatter, doubting_mixture, normalize, rates_of
+from conclust.cluster import (
+    FIRST_RATE,
+    Scatter,
+    doubting_mixture,
+    normalize,
+    rates_of,
+    softened,
+)
 from conclust.constraints import Constraints
 from conclust.hierarchy import ReCon
 from conclust.metric_learning import RelativeMetric
@@ -37,6 +47,7 @@ from conclust.model_selection._choose import (
     held_out_score,
 )
 from conclust.model_selection._stack import (
+    FLOOR,
     Fitter,
     Judged,
     Member,
@@ -95,7 +106,7 @@ class Part(NamedTuple):
     voice: Mixed | Votes
 
 
-class AutoCluster(ClusterMixin, BaseEstimator):
+class AutoCluster(Living, ClusterMixin, BaseEstimator):
     """Cluster by what people know, without choosing a method: learn, keep, doubt.
 
     Fits Gaussian mixtures that take statements as evidence (see
@@ -116,6 +127,11 @@ class AutoCluster(ClusterMixin, BaseEstimator):
     time_budget : float, default=None
         Seconds after which nothing more is tried; what was begun is finished. A result without
         statements held out follows those told.
+    seeds : {"auto", "hard", "soft"} or None, default="auto"
+        What the classes of some rows are, given as `y` to `fit`. "hard": bound to their clusters.
+        "soft": statements like others. None:
+        ignored. "auto": "soft", but a `y` that leaves no row open is ignored, as scikit-learn's
+        clusterers do.
     verbose : int, default=0
         Show progress on stderr.
     random_state : int, RandomState or None, default=None
@@ -145,8 +161,12 @@ class AutoCluster(ClusterMixin, BaseEstimator):
         Number of candidates tried.
     converged_ : bool
         Whether everything was tried within the `time_budget`.
+    classes_ : ndarray of shape (n_clusters_,)
+        The class of each cluster, None for one without; with known labels only.
     constraints_ : Constraints
-        As given to `fit`.
+        All statements, those of known labels included.
+    changes_ : DataFrame
+        What the last :meth:`update` changed.
     report_ : ConstraintReport
         Which statements `labels_` keeps.
     n_features_in_, feature_names_in_
@@ -199,6 +219,7 @@ class AutoCluster(ClusterMixin, BaseEstimator):
         "n_clusters": [Interval(Integral, 1, None, closed="left"), StrOptions({"auto"})],
         "flip_rate": [Interval(Real, 0, 0.5, closed="left"), tuple, list, StrOptions({"auto"})],
         "time_budget": [Interval(Real, 0, None, closed="neither"), None],
+        "seeds": [StrOptions({"auto", "hard", "soft"}), None],
         "verbose": ["verbose"],
         "random_state": ["random_state"],
     }
@@ -209,16 +230,19 @@ class AutoCluster(ClusterMixin, BaseEstimator):
         *,
         flip_rate: Any = "auto",
         time_budget: float | None = None,
+        seeds: str | None = "auto",
         verbose: int = 0,
         random_state: Any = None,
     ):
         self.n_clusters = n_clusters
         self.flip_rate = flip_rate
         self.time_budget = time_budget
+        self.seeds = seeds
         self.verbose = verbose
         self.random_state = random_state
 
     @fit_context(prefer_skip_nested_validation=True)
+    @told
     def fit(
         self, X: Any, y: Any = None, *, constraints: Constraints | None = None
     ) -> "AutoCluster":
@@ -227,7 +251,8 @@ class AutoCluster(ClusterMixin, BaseEstimator):
         Parameters
         ----------
         X : {array-like, sparse matrix} of shape (n_samples, n_features)
-        y : ignored
+        y : array-like of shape (n_samples,), default=None
+            Class of each row, -1, None or NaN where it is not known; see `seeds`.
         constraints : Constraints, default=None
             Must-links, cannot-links and relative statements.
 
@@ -236,6 +261,8 @@ class AutoCluster(ClusterMixin, BaseEstimator):
         self
         """
         X, constraints = check_inputs(self, X, constraints)
+        if self._resumes is not None:
+            return self._go_on(X, constraints)
         seed = int(check_random_state(self.random_state).randint(2**31 - 1))
         self.constraints_ = constraints
         self.reasons_: list[str] = []
@@ -295,6 +322,7 @@ class AutoCluster(ClusterMixin, BaseEstimator):
     def _set_model(self, model: Any) -> None:
         """Take labels from one fitted model, whose labels are certain."""
         self.model_ = model
+        self._numbers_ = np.arange(self.n_clusters_)
         self.labels_ = labels_of(model)
         self.probabilities_ = np.eye(self.n_clusters_)[self.labels_]
         self.prior_ = self.probabilities_
@@ -537,16 +565,74 @@ class AutoCluster(ClusterMixin, BaseEstimator):
         """
         check_is_fitted(self)
         X = check_new_rows(self, X, dtype=[np.float64, np.float32])
+        return self._prior_of(X).argmax(axis=1).astype(np.int32)
+
+    def _prior_of(self, X: Any) -> FloatArray:
+        """What the models say of rows; one model alone is believed, not certain."""
         if self.model_ is not None:
             dense = sp.issparse(X) and isinstance(self.model_, ReCon)
-            return self.model_.predict(X.toarray() if dense else X).astype(np.int32)
+            labels = self.model_.predict(X.toarray() if dense else X)
+            return softened(self._numbers_[labels], self.n_clusters_)
         for step in self.steps_:
             X = step.transform(X)
         X = np.asarray(X.toarray() if sp.issparse(X) else X, dtype=np.float64)
         total = np.zeros((len(X), self.n_clusters_))
         for part in self.parts_:
             total[:, part.clusters] += part.weight * normalize(part.voice.log_prior(X))[1]
-        return total.argmax(axis=1).astype(np.int32)
+        return total * (1 - FLOOR) + FLOOR / self.n_clusters_
+
+    # ------------------------------------------------------------------ known labels, going on
+
+    _by_cluster: ClassVar[dict[str, int]] = {"probabilities_": 1, "prior_": 1}
+    _resumes: IntArray | None = None  # the labels that a copy made by `update` goes on from
+
+    @property
+    def _n_clusters(self) -> int:
+        return self.n_clusters_
+
+    def _renumber(self, number: IntArray) -> None:
+        super()._renumber(number)
+        self.parts_ = [part._replace(clusters=number[part.clusters]) for part in self.parts_]
+        if self.model_ is not None:
+            self._numbers_ = number[self._numbers_]
+
+    def _bind(self, rows: IntArray, numbers: IntArray) -> None:
+        super()._bind(rows, numbers)
+        self.probabilities_ = self.probabilities_.copy()
+        self.probabilities_[rows] = np.eye(self.n_clusters_)[numbers]
+
+    def _centers(self, X: Any) -> FloatArray:
+        mass = np.bincount(self.labels_, minlength=self.n_clusters_).astype(np.float64)
+        return means_of(X, self.labels_, mass, np.ones(X.shape[0]))
+
+    def _resumed(self, X: Any, labels: IntArray, centers: FloatArray) -> "AutoCluster":
+        inner: AutoCluster = copy.copy(self)
+        if len(centers) > self.n_clusters_:  # of further clusters the models know nothing
+            inner.n_clusters = len(centers)
+        else:
+            inner._resumes = labels
+        return inner
+
+    def _go_on(self, X: Any, constraints: Constraints) -> "AutoCluster":
+        """Leave the models as they are; statements old and new have the last word."""
+        prior = self.prior_
+        if self.model_ is not None:
+            prior = softened(prior.argmax(axis=1), self.n_clusters_)
+        if X.shape[0] > len(prior):
+            prior = np.vstack([prior, self._prior_of(X[len(prior) :])])
+        self.prior_ = self.probabilities_ = prior
+        self.labels_ = prior.argmax(axis=1).astype(np.int32)
+        self.constraints_, self.doubt_ = constraints, np.zeros(len(constraints))
+        self.reasons_ = [*self.reasons_, "Updated since: new rows and statements, same models."]
+        pairs = constraints.pairwise
+        if len(pairs):
+            known = (FIRST_RATE if np.isnan(rate) else rate for rate in self.flip_rate_)
+            found = believe(prior, pairs, rates_of(self.flip_rate) or Rates(*known))
+            self.probabilities_ = found.probability
+            self.labels_ = found.probability.argmax(axis=1).astype(np.int32)
+            self._tell_rates(found.rates, found.doubt, constraints)
+        self.report_ = constraints.report(self.labels_)
+        return self
 
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()

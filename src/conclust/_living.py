@@ -1,0 +1,468 @@
+"""Clusterings that go on: known labels, new rows and new statements, and what they changed."""
+
+import copy
+from collections.abc import Callable, Mapping
+from functools import wraps
+from typing import TYPE_CHECKING, Any, ClassVar, NamedTuple, Self
+
+import numpy as np
+import numpy.typing as npt
+import scipy.sparse as sp
+from sklearn.cluster import KMeans
+from sklearn.utils.validation import check_is_fitted
+
+from conclust._arrays import IntArray
+from conclust._known_labels import Known, known_labels, start_at, statements_of
+from conclust._matching import renumbering
+from conclust._pairs import connected
+from conclust._validation import as_constraints
+from conclust.constraints import Constraints, n_rows
+from conclust.exceptions import InconsistentConstraintsError, InfeasibleConstraintsError
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+NEW, NAMED, LINKED, OPENED, FOLLOWED = (
+    "new row",
+    "named in a new statement",
+    "must-linked to a row of a new statement",
+    "a cluster opened there",
+    "its cluster moved",
+)
+
+
+class Fitted(NamedTuple):
+    """What `fit` was given and `update` needs again."""
+
+    X: Any  # not kept on disk: None then
+    more: dict[str, Any]  # sample_weight, …: one entry per row
+
+
+def told(fit: Callable[..., Any]) -> Callable[..., Any]:
+    """Wrap a `fit`: labels known become statements and starts, and what it was given is kept."""
+
+    @wraps(fit)
+    def fit_and_keep(
+        self: Any, X: Any, y: Any = None, *, constraints: Any = None, **more: Any
+    ) -> Any:
+        known = self._known_labels(X, y)
+        if known is None:
+            vars(self).pop("classes_", None)
+            fit(self, X, constraints=constraints, **more)
+            self.constraints_ = as_constraints(constraints, X)
+        else:
+            _fit_seeded(self, fit, known, X, as_constraints(constraints, X), more)
+        vars(self).pop("_changes", None)
+        self._fitted = Fitted(X, {name: v for name, v in more.items() if v is not None})
+        return self
+
+    return fit_and_keep
+
+
+def _fit_seeded(
+    model: Any,
+    fit: Callable[..., Any],
+    known: Known,
+    X: Any,
+    constraints: Constraints,
+    more: dict[str, Any],
+) -> None:
+    """Fit with known labels, and give clusters the numbers of their classes."""
+    if more.get("priority") is not None:
+        raise ValueError("priority cannot be given with y; give the constraints weights instead.")
+    inner = copy.copy(model)
+    if isinstance(getattr(model, "init", None), str):
+        inner.init = start_at(known)
+    all_said = constraints + statements_of(known, keeps_all=model._keeps_all)
+    fit(inner, X, constraints=all_said, **more)
+    n_clusters = inner._n_clusters
+    if n_clusters < len(known.classes):  # it chose the number itself
+        setattr(inner, model._takes.clusters, len(known.classes))
+        fit(inner, X, constraints=all_said, **more)
+        n_clusters = inner._n_clusters
+    inner._renumber(renumbering(inner.labels_, known.number, n_clusters))
+    if known.how == "hard":
+        _put(inner, X, known.rows, known.number[known.rows], more)
+    _take_over(model, inner)
+    model.constraints_ = all_said
+    model.classes_ = np.append(known.classes, [None] * (n_clusters - len(known.classes)))
+
+
+def _take_over(model: Any, inner: Any) -> None:
+    """The fitted attributes of another fit, none of its parameters."""
+    found = {name: value for name, value in vars(inner).items() if name.endswith("_")}
+    vars(model).update(found)
+
+
+class Living:
+    """`update`, for estimators whose `fit` is `told`."""
+
+    # Fitted arrays with an entry for each cluster, and the axis of the clusters.
+    _by_cluster: ClassVar[Mapping[str, int]] = {"cluster_centers_": 0}
+
+    _takes: ClassVar[Any]
+    _n_wraps: ClassVar[int] = 1  # of `fit`, for warnings that point to whoever called it
+    _changes: dict[str, npt.NDArray[Any]]
+    seeds: str | None
+    labels_: Any
+    report_: Any
+
+    def update(
+        self,
+        X_new: Any = None,
+        constraints_new: Constraints | None = None,
+        *,
+        X: Any = None,
+        sample_weight_new: Any = None,
+        n_clusters: int | None = None,
+        keep: float = 0.99,
+    ) -> Self:
+        """Go on from this clustering with new rows, new statements, or both.
+
+        Parameters
+        ----------
+        X_new : array-like of shape (n_new, n_features), default=None
+            Rows that come after those there are: their positions follow.
+        constraints_new : Constraints, default=None
+            Statements about old and new rows, beside those there are.
+        X : array-like of shape (n_samples, n_features), default=None
+            The rows there are. A fitted model refers to what it was given and needs none; one that
+            was read from a file or copied does.
+        sample_weight_new : array-like of shape (n_new,), default=None
+            1 by default; of no use to an estimator that takes no weights.
+        n_clusters : int, default=None
+            How many clusters there shall be, not fewer than there are. By default more are opened
+            only where statements that must be kept cannot be kept otherwise.
+        keep : float, default=0.99
+            The share of rows that keep their label at least, of those that no new statement names
+            or joins to one it names. When more would move between old clusters, all of them stay
+            but for those whose staying would break a statement. 0 lets clusters move as they like.
+
+        Returns
+        -------
+        self
+            `labels_` of old rows first, numbers of clusters as they were, `constraints_` with the
+            new ones, `changes_`. When it raises, nothing has changed.
+
+        Examples
+        --------
+        >>> from conclust import Constraints, COPKMeans
+        >>> model = COPKMeans(2, random_state=0).fit([[0.0], [1.0], [8.0], [9.0]])
+        >>> before = model.labels_
+        >>> model = model.update([[10.0]], Constraints(must_link=[(1, 4)]))
+        >>> model.changes_["why"].tolist()
+        ['named in a new statement', 'new row']
+        """
+        return update(self, X_new, constraints_new, X, sample_weight_new, n_clusters, keep)
+
+    @property
+    def changes_(self) -> "pd.DataFrame":
+        """What the last `update` changed: `row`, `from` (-1: it is new), `to`, `why`."""
+        import pandas as pd
+
+        if "_changes" not in vars(self):
+            raise AttributeError("changes_ is there after `update`.")
+        return pd.DataFrame(self._changes)
+
+    # ------------------------------------------------------------------ for those who refine it
+
+    @property
+    def _keeps_all(self) -> bool:
+        """Whether every statement is kept."""
+        return bool(self._takes.hard)
+
+    @property
+    def _n_clusters(self) -> int:
+        """How many clusters were found."""
+        return int(getattr(self, next(iter(self._by_cluster))).shape[0])
+
+    def _known_labels(self, X: Any, y: Any) -> Known | None:
+        if y is None or self.seeds is None:
+            return None
+        asked = getattr(self, self._takes.clusters)
+        n_clusters = None if isinstance(asked, str) else int(asked)
+        how: dict[str, Any] = {"keeps_all": self._keeps_all, "name": type(self).__name__}
+        return known_labels(y, self.seeds, n_rows(X), n_clusters, **how)
+
+    def _renumber(self, number: IntArray) -> None:
+        """Give each cluster its new number."""
+        old = np.argsort(number)
+        for name, axis in self._by_cluster.items():
+            setattr(self, name, np.take(getattr(self, name), old, axis=axis))
+        self._relabel(np.append(number, -1)[self.labels_])
+
+    def _relabel(self, labels: npt.NDArray[Any]) -> None:
+        self.labels_ = labels.astype(self.labels_.dtype)
+        self.report_ = self.report_.constraints.report(self.labels_)
+
+    def _bind(self, rows: IntArray, numbers: IntArray) -> None:
+        """Put rows into clusters, whatever was found."""
+        labels = self.labels_.copy()
+        labels[rows] = numbers
+        self._relabel(labels)
+
+    def _resumed(self, X: Any, labels: IntArray, centers: npt.NDArray[Any]) -> Any:
+        """A copy that will start where this one is; `labels` and `centers` with opened clusters."""
+        inner: Any = copy.copy(self)
+        inner.init, inner.n_init, inner.n_clusters = centers, 1, len(centers)
+        return inner
+
+    def _centers(self, X: Any) -> npt.NDArray[Any]:
+        """Centres of the clusters; X are the rows of `fit`."""
+        return self.cluster_centers_  # type: ignore[attr-defined]
+
+    def __getstate__(self) -> Any:
+        state: Any = super().__getstate__()
+        if "_fitted" not in state:
+            return state
+        return {**state, "_fitted": state["_fitted"]._replace(X=None)}
+
+
+def update(
+    model: Any,
+    X_new: Any,
+    constraints_new: Constraints | None,
+    X: Any,
+    sample_weight_new: Any,
+    n_clusters: int | None,
+    keep: float,
+) -> Any:
+    """`Living.update`, as a function."""
+    check_is_fitted(model)
+    if not 0 <= keep <= 1:
+        raise ValueError(f"keep={keep!r} is a share of rows, from 0 to 1.")
+    before, n_before = model.labels_, model._n_clusters
+    if n_clusters is not None and n_clusters < n_before:
+        raise ValueError(
+            f"n_clusters={n_clusters}, but there are {n_before} clusters, and `update` closes "
+            "none. Fit again with fewer, and give them their numbers with conclust.match_labels."
+        )
+    fitted = _fitted_of(model, X)
+    rows = stacked(fitted.X, X_new)
+    n_new = n_rows(rows) - len(before)
+    grown, new = _grown(model.constraints_, constraints_new, rows, len(before) + n_new)
+    more = _longer(fitted.more, sample_weight_new, len(before), n_new, grown)
+    labels = np.append(before, model.predict(X_new)) if n_new else before.copy()
+    labels = labels if (labels >= 0).all() else model.predict(rows)  # some are in no cluster
+    inner = _refit(model, rows, labels.astype(np.int64), grown, more, n_clusters)
+    why = _reasons(new, grown, len(before))
+    moved = _to_put_back(inner, before, why, n_before, keep)
+    _put(inner, rows, moved, before[moved], more)
+    _take_over(model, inner)
+    model.constraints_ = grown
+    model._fitted = Fitted(rows, more)
+    model._changes = _changes(before, model.labels_, why, n_before)
+    return model
+
+
+def _fitted_of(model: Any, X: Any) -> Fitted:
+    fitted: Fitted = model._fitted if X is None else model._fitted._replace(X=X)
+    if fitted.X is None:
+        raise ValueError(
+            f"This {type(model).__name__} was read from a file or copied, and the rows it was "
+            "fitted to are not kept with it: pass them as X."
+        )
+    if n_rows(fitted.X) != len(model.labels_):
+        raise ValueError(
+            f"X has {n_rows(fitted.X)} rows, but the model was fitted to {len(model.labels_)}; X "
+            "is what it was fitted to, new rows are X_new."
+        )
+    return fitted
+
+
+def stacked(X: Any, X_new: Any) -> Any:
+    """Old rows and new ones below each other, as what they came."""
+    if X_new is None:
+        return X
+    if hasattr(X, "iloc"):
+        import pandas as pd
+
+        if not hasattr(X_new, "iloc") or list(X_new.columns) != list(X.columns):
+            raise ValueError(
+                "X_new must be a data frame with the columns of the rows there are, in their "
+                f"order: {', '.join(map(repr, list(X.columns)[:5]))}{', …' * (X.shape[1] > 5)}."
+            )
+        return pd.concat([X, X_new])
+    if sp.issparse(X) or sp.issparse(X_new):
+        return sp.vstack([sp.csr_array(X), sp.csr_array(X_new)], format="csr")
+    old, new = np.asarray(X), np.asarray(X_new)
+    if new.ndim != 2 or new.shape[1] != old.shape[1]:
+        raise ValueError(
+            f"X_new has shape {new.shape}, but the rows there are have {old.shape[1]} features; "
+            f"its shape must be (n_new, {old.shape[1]})."
+        )
+    return np.vstack([old, new])
+
+
+def _grown(
+    known: Constraints, new: Constraints | None, rows: Any, n_samples: int
+) -> tuple[Constraints, Constraints]:
+    """All statements, and the new ones, about all rows."""
+    longer = known
+    if known.n_samples != n_samples:
+        has_names = known.ids is not None and hasattr(rows, "index")
+        longer = known.extended(n_samples, rows.index.to_numpy() if has_names else None)
+    if new is None:
+        return longer, Constraints(n_samples=n_samples)
+    if new.n_samples is not None and new.n_samples < n_samples and new.ids is None:
+        new = new.extended(n_samples)  # said of the old rows alone
+    new = as_constraints(new, rows)
+    return longer + new, new
+
+
+def _longer(
+    more: dict[str, Any], weight_new: Any, n_old: int, n_new: int, grown: Constraints
+) -> dict[str, Any]:
+    """What `fit` takes one by one, with entries for what is new."""
+    if "priority" in more:
+        raise ValueError(
+            "The model was fitted with priority, which says nothing of new statements; fit again "
+            "with weights in the constraints instead."
+        )
+    if "sample_weight" not in more and weight_new is None:
+        return more
+    old = np.asarray(more.get("sample_weight", np.ones(n_old)))
+    new = np.ones(n_new) if weight_new is None else np.asarray(weight_new)
+    return {**more, "sample_weight": np.append(old, new)}
+
+
+# ---------------------------------------------------------------------- going on
+
+
+def _refit(
+    model: Any,
+    X: Any,
+    labels: IntArray,
+    constraints: Constraints,
+    more: dict[str, Any],
+    n_clusters: int | None,
+) -> Any:
+    """Fit a copy that starts where the model is, with as many clusters as it takes."""
+    fit = type(model).fit
+    n_old = len(model.labels_)
+    centers = model._centers(_as_points(X)[:n_old])
+    for _ in range((n_clusters or 0) - len(centers)):
+        labels, centers = _with_opened(model, X, labels, centers, constraints)
+    while True:
+        inner = model._resumed(X, labels, centers)
+        try:
+            fit(inner, X, constraints=constraints, **more)
+            inner._renumber(renumbering(inner.labels_, labels, len(centers)))
+            return inner
+        except InconsistentConstraintsError:
+            raise
+        except InfeasibleConstraintsError:
+            if n_clusters is not None or len(centers) >= len(labels):
+                raise
+            labels, centers = _with_opened(model, X, labels, centers, constraints)
+
+
+def _with_opened(
+    model: Any, X: Any, labels: IntArray, centers: npt.NDArray[Any], constraints: Constraints
+) -> tuple[IntArray, npt.NDArray[Any]]:
+    """One cluster more, where a cannot-link is broken, else in the cluster that is widest."""
+    points = _as_points(X)
+    pairs = constraints.pairs()
+    broken = pairs.pairs[(pairs.sign < 0) & pairs.violated(labels)]
+    if len(broken):
+        unit, n_units = connected(constraints.must_link, len(labels))
+        most = np.bincount(unit[broken[:, 1]], minlength=n_units).argmax()
+        seed = np.flatnonzero(unit == most)
+    else:
+        squared = _squared_to(points, centers[labels])
+        widest = np.flatnonzero(labels == np.bincount(labels, weights=squared).argmax())
+        half = KMeans(2, n_init=10, random_state=0).fit(points[widest]).labels_
+        seed = widest[half == np.bincount(half).argmin()]
+    center = np.asarray(points[seed].mean(axis=0)).reshape(1, -1)
+    inside = labels == labels[seed[0]]
+    nearer = _squared_to(points, center) < _squared_to(points, centers[labels])
+    labels = np.where(inside & nearer, len(centers), labels)
+    labels[seed] = len(centers)
+    return labels, np.vstack([centers, center.astype(centers.dtype)])
+
+
+def _as_points(X: Any) -> Any:
+    return X.tocsr() if sp.issparse(X) else np.asarray(X, dtype=np.float64)
+
+
+def _squared_to(points: Any, centers: npt.NDArray[Any]) -> npt.NDArray[Any]:
+    """Squared distance of each row to its centre, or to the one."""
+    if not sp.issparse(points):
+        squared: npt.NDArray[Any] = ((points - centers) ** 2).sum(axis=1)
+        return squared
+    centers = np.broadcast_to(centers, points.shape)
+    norms = np.asarray(points.multiply(points).sum(axis=1)).ravel()
+    inner = np.asarray(points.multiply(centers).sum(axis=1)).ravel()
+    return norms - 2 * inner + (centers**2).sum(axis=1)
+
+
+# ---------------------------------------------------------------------- what changed
+
+
+def _reasons(new: Constraints, grown: Constraints, n_old: int) -> npt.NDArray[Any]:
+    """Why each row may change: new, named, linked; empty for rows that are not concerned."""
+    n_samples = grown.n_samples
+    assert n_samples is not None
+    unit, n_units = connected(grown.must_link, n_samples)
+    is_named = np.zeros(n_samples, dtype=bool)
+    is_named[new.samples] = True
+    linked = np.bincount(unit[is_named], minlength=n_units)[unit] > 0
+    why = np.full(n_samples, "", dtype=f"U{max(map(len, (NEW, NAMED, LINKED, OPENED, FOLLOWED)))}")
+    why[linked] = LINKED
+    why[is_named] = NAMED
+    why[n_old:] = NEW
+    return why
+
+
+def _to_put_back(
+    inner: Any, before: npt.NDArray[Any], why: npt.NDArray[Any], n_clusters: int, keep: float
+) -> IntArray:
+    """Rows that are not concerned and moved, if too many of them did."""
+    others = np.flatnonzero(why[: len(before)] == "")
+    now = inner.labels_
+    moved = others[(now[others] != before[others]) & (now[others] < n_clusters)]
+    if len(moved) <= (1 - keep) * len(others):
+        return moved[:0]
+    constraints, held = inner.report_.constraints, now.copy()
+    while len(moved):
+        held[:] = now
+        held[moved] = before[moved]
+        broken = inner.report_.kept & ~constraints.satisfied(held)
+        if not broken.any():
+            break
+        # What a statement moves must go; the others can stay.
+        moved = np.setdiff1d(moved, constraints[np.flatnonzero(broken)].samples)
+    return moved
+
+
+def _put(model: Any, X: Any, rows: IntArray, numbers: IntArray, more: dict[str, Any]) -> None:
+    """Put rows into clusters, whatever was found, and bring the inertia in line."""
+    elsewhere = model.labels_[rows] != numbers
+    rows, numbers = rows[elsewhere], numbers[elsewhere]
+    if len(rows) and hasattr(model, "inertia_"):
+        squared = model.transform(X.iloc[rows] if hasattr(X, "iloc") else _taken(X, rows)) ** 2
+        squared = np.column_stack([squared, np.zeros(len(rows))])  # in no cluster: no distance
+        each = np.arange(len(rows))
+        step = squared[each, numbers] - squared[each, model.labels_[rows]]
+        weight = more.get("sample_weight")
+        step = float(step.sum() if weight is None else step @ np.asarray(weight)[rows])
+        model.inertia_ += step
+        if hasattr(model, "objective_"):
+            model.objective_ += step
+    model._bind(rows, numbers)
+
+
+def _taken(X: Any, rows: IntArray) -> Any:
+    return X[rows] if hasattr(X, "shape") else np.asarray(X)[rows]
+
+
+def _changes(
+    before: npt.NDArray[Any], now: npt.NDArray[Any], why: npt.NDArray[Any], n_clusters: int
+) -> dict[str, npt.NDArray[Any]]:
+    old = np.append(before, np.full(len(now) - len(before), -1, dtype=before.dtype))
+    is_new = np.arange(len(now)) >= len(before)
+    rows = np.flatnonzero((old != now) | is_new)
+    reasons = why[rows]
+    reasons[reasons == ""] = FOLLOWED
+    reasons[(why[rows] == "") & (now[rows] >= n_clusters)] = OPENED
+    return {"row": rows, "from": old[rows], "to": now[rows], "why": reasons}
