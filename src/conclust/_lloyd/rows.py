@@ -54,6 +54,7 @@ def open_rows(
     sample_weight: np.ndarray | None = None,
     linked: np.ndarray | None = None,
     all_distances: bool = False,
+    spherical: bool = False,
     n_threads: int | None = None,
 ) -> Rows:
     """Make the rows of X ready for k-means.
@@ -63,7 +64,7 @@ def open_rows(
     X : {ndarray, CSR matrix} of shape (n_samples, n_features), or source of rows
         A source has `shape`, `dtype` and a method ``open_rows`` that takes the other arguments.
     n_clusters : int
-    sample_weight, linked, all_distances, n_threads
+    sample_weight, linked, all_distances, spherical, n_threads
         As in `NearestCenters`.
 
     Returns
@@ -74,6 +75,7 @@ def open_rows(
         "sample_weight": sample_weight,
         "linked": linked,
         "all_distances": all_distances,
+        "spherical": spherical,
         "n_threads": n_threads,
     }
     if hasattr(X, "open_rows"):

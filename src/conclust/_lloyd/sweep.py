@@ -60,6 +60,9 @@ class NearestCenters:
         Rows the caller places, ascending and distinct.
     all_distances : bool, default=False
         Whether a sweep also fills ``distances``.
+    spherical : bool, default=False
+        Rows and centres have unit length: `means` are brought back to the sphere, which is where
+        the sum of squared distances, 2 Σ w (1 − cos), is least there.
     n_threads : int, default=None
         At most so many threads; None for `available_threads`.
 
@@ -90,11 +93,13 @@ class NearestCenters:
         sample_weight: np.ndarray | None = None,
         linked: np.ndarray | None = None,
         all_distances: bool = False,
+        spherical: bool = False,
         n_threads: int | None = None,
     ):
         n_samples, n_features = X.shape
         self.X = X
         self.n_clusters = n_clusters
+        self._spherical = spherical
         self.weight = np.asarray(() if sample_weight is None else sample_weight, dtype=X.dtype)
         rows = np.asarray(() if linked is None else linked, dtype=np.int64)
         n_linked = len(rows)
@@ -249,11 +254,11 @@ class NearestCenters:
     def is_small(self) -> bool:
         """Whether `iterate` can take these rows, and is worth it.
 
-        Few numbers, dense, linked ones, equal weights; asked before each iteration, for it is not
+        Few numbers, dense, linked ones, equal weights, free centres; asked before each iteration, for it is not
         compiled for the first ten thousand.
         """
         few = self.X.shape[0] * self.X.shape[1] * self.n_clusters <= SMALL
-        dense = not sp.issparse(self.X)
+        dense = not (sp.issparse(self.X) or self._spherical)
         fits = few and dense and len(self.linked.rows) > 0 and not len(self.weight)
         return fits and is_worth_compiling(iterate_dense, PATIENCE // 10_000)
 
@@ -322,9 +327,9 @@ class NearestCenters:
         if refill and not masses.all():
             self._relocate(centers, sums, masses)
         means = _average(sums, masses).astype(self.X.dtype, copy=False)
-        if not refill:
+        if not refill or self._spherical:
             means[masses == 0] = centers[masses == 0]
-        return means
+        return on_sphere(means, centers) if self._spherical else means
 
     def inertia(self, centers: np.ndarray) -> float:
         """Weighted sum of the squared distances of all rows to the centre of their cluster."""
@@ -422,6 +427,20 @@ class NearestCenters:
             self._pool.submit(part, thread, *ranges[thread]) for thread in range(1, len(ranges))
         ]
         return [part(0, *ranges[0]), *(one.result() for one in waiting)]
+
+
+def on_sphere(means: np.ndarray, centers: np.ndarray) -> np.ndarray:
+    """Means brought to unit length; rows that cancel out have no mean direction: the centre stays.
+
+    Parameters
+    ----------
+    means : ndarray of shape (n_clusters, n_features)
+    centers : ndarray of shape (n_clusters, n_features)
+        The centres so far.
+    """
+    lengths = np.sqrt(_squared_norms(means))[:, np.newaxis]
+    has_direction = lengths > np.finfo(means.dtype).eps
+    return np.where(has_direction, means / np.where(has_direction, lengths, 1), centers)
 
 
 def _chunks(first: int, last: int) -> Iterator[tuple[int, int]]:

@@ -17,6 +17,7 @@ from conclust._lloyd.exact_moves import NO_GROUPS, ExactMoves, Statements, parts
 from conclust._lloyd.improve import Improver, best_improved, swapped
 from conclust._lloyd.rows import open_rows
 from conclust._lloyd.start import centered, init_centers
+from conclust._lloyd.sweep import on_sphere
 from conclust._pairs import Graph
 from conclust._placement.hard import GivenUp, Outcome, Placement, place
 from conclust._placement.units import STILL, Units, hard_units, raise_infeasible, units_of
@@ -27,7 +28,7 @@ from conclust._sklearn import (
     fit_context,
     scaled_tolerance,
 )
-from conclust._validation import check_inputs, weights_of_rows
+from conclust._validation import METRICS, check_inputs, weights_of_rows
 from conclust.cluster._by_centers import CentersMixin
 from conclust.constraints import Constraints, hitting_set
 from conclust.exceptions import (
@@ -73,6 +74,7 @@ def cop_kmeans(
     tol: float = 0.0,
     relax: bool = False,
     time_limit: float = 10.0,
+    spherical: bool = False,
     on_round: Callable[[Round], object] | None = None,
 ) -> Run:
     """Alternate placing units (every cannot-link kept) and moving centres, from one start.
@@ -91,6 +93,8 @@ def cop_kmeans(
         Break the least weight instead of stopping when no placement is found.
     time_limit : float, default=10.0
         Seconds for the exact solver in one placement.
+    spherical : bool, default=False
+        Rows have unit length, and so shall centres.
     on_round : callable, default=None
 
     Returns
@@ -106,7 +110,13 @@ def cop_kmeans(
     """
     n_clusters = len(centers_init)
     with HardLloyd(
-        X, units, n_clusters, sample_weight=sample_weight, relax=relax, time_limit=time_limit
+        X,
+        units,
+        n_clusters,
+        sample_weight=sample_weight,
+        relax=relax,
+        time_limit=time_limit,
+        spherical=spherical,
     ) as loop:
         return loop.run(centers_init, max_iter=max_iter, tol=tol, on_round=on_round)
 
@@ -116,7 +126,7 @@ class HardLloyd:
 
     Parameters
     ----------
-    X, units, sample_weight, relax, time_limit
+    X, units, sample_weight, relax, time_limit, spherical
         As in `cop_kmeans`.
     n_clusters : int
     """
@@ -130,15 +140,21 @@ class HardLloyd:
         sample_weight: np.ndarray | None = None,
         relax: bool = False,
         time_limit: float = 10.0,
+        spherical: bool = False,
     ):
         self.units, self.n_clusters = units, n_clusters
-        self.relax, self.time_limit = relax, time_limit
+        self.relax, self.time_limit, self.spherical = relax, time_limit, spherical
         self.n_features = X.shape[1]
         self.weight = np.ones(X.shape[0]) if sample_weight is None else sample_weight
         self._weight = np.empty(0) if sample_weight is None else sample_weight[units.rows]
         self._given_up: GivenUp = {}
         self.near = open_rows(
-            X, n_clusters, sample_weight=sample_weight, linked=units.rows, all_distances=True
+            X,
+            n_clusters,
+            sample_weight=sample_weight,
+            linked=units.rows,
+            all_distances=True,
+            spherical=spherical,
         )
 
     def __enter__(self) -> Self:
@@ -161,6 +177,8 @@ class HardLloyd:
         self.near.forget()
         self._labels: np.ndarray | None = None
         self._moving = True
+        if self.spherical:
+            centers = on_sphere(centers, centers)
         return self._iterate(centers, Rounds(Round, on_round), max_iter, tol, exact)
 
     def improve(self, run: Run, *, max_iter: int, tol: float) -> Run:
@@ -197,7 +215,7 @@ class HardLloyd:
         links = Graph(graph.indptr, graph.indices, np.zeros(len(graph.indices), np.int64))
         forbidden = np.full(1, -1, np.int8), np.full(1, np.inf)
         parts = parts_of(Statements(rows, unit, links, *forbidden), NO_GROUPS, self.weight)
-        return ExactMoves(self.near, parts, self.n_features)
+        return ExactMoves(self.near, parts, self.n_features, spherical=self.spherical)
 
     def _iterate(
         self, centers: np.ndarray, rounds: Rounds, max_iter: int, tol: float, exact: bool
@@ -292,6 +310,9 @@ class COPKMeans(CentersMixin):
         least weight found, warn, and report it.
     time_limit : float, default=10.0
         Seconds for the exact solver in one placement; hardly any data set reaches it.
+    metric : {"euclidean", "cosine"}, default="euclidean"
+        "cosine" clusters directions (spherical k-means): rows and centres have unit length, and
+        distances, inertia included, are those between them: ‖x − c‖² = 2 (1 − cos).
     verbose : int, default=0
         Show progress on stderr.
     random_state : int, RandomState or None, default=None
@@ -349,6 +370,7 @@ class COPKMeans(CentersMixin):
         how="hard",
         when="the statements are true",
         hard=True,
+        cosine=True,
         names=(Named("cop-kmeans", "keeps every statement, or names the conflict"),),
     )
 
@@ -360,6 +382,7 @@ class COPKMeans(CentersMixin):
         "tol": [Interval(Real, 0, None, closed="left")],
         "on_infeasible": [StrOptions({"raise", "relax"})],
         "time_limit": [Interval(Real, 0, None, closed="neither")],
+        "metric": METRICS,
         "verbose": ["verbose"],
         "random_state": ["random_state"],
     }
@@ -374,6 +397,7 @@ class COPKMeans(CentersMixin):
         tol: float = 1e-4,
         on_infeasible: str = "raise",
         time_limit: float = 10.0,
+        metric: str = "euclidean",
         verbose: int = 0,
         random_state: Any = None,
     ):
@@ -384,6 +408,7 @@ class COPKMeans(CentersMixin):
         self.tol = tol
         self.on_infeasible = on_infeasible
         self.time_limit = time_limit
+        self.metric = metric
         self.verbose = verbose
         self.random_state = random_state
 
@@ -427,7 +452,7 @@ class COPKMeans(CentersMixin):
             units = hard_units(constraints, self.n_clusters, WAY_OUT)
         random_state = check_random_state(self.random_state)
         tol = scaled_tolerance(X, self.tol)
-        data = centered(X)
+        data = centered(X, metric=self.metric)
 
         how = {"max_iter": self.max_iter, "tol": tol}
         with HardLloyd(
@@ -437,6 +462,7 @@ class COPKMeans(CentersMixin):
             sample_weight=weight,
             relax=relax,
             time_limit=self.time_limit,
+            spherical=data.spherical,
         ) as loop:
 
             def start(number: int, on_round: Any) -> Run:

@@ -17,7 +17,7 @@ from conclust._lloyd.exact_moves import ExactMoves, Statements, parts_of
 from conclust._lloyd.improve import Improver, best_improved, swapped
 from conclust._lloyd.rows import open_rows
 from conclust._lloyd.start import centered, start_centers
-from conclust._lloyd.sweep import Assigned
+from conclust._lloyd.sweep import Assigned, on_sphere
 from conclust._placement.links import Links, link_rows
 from conclust._placement.soft import best_to_move, place_rows
 from conclust._progress import Rounds
@@ -27,7 +27,7 @@ from conclust._sklearn import (
     fit_context,
     scaled_tolerance,
 )
-from conclust._validation import check_inputs, weights_of_rows
+from conclust._validation import METRICS, check_inputs, weights_of_rows
 from conclust.cluster._by_centers import CentersMixin
 from conclust.cluster._penalty import choose_price, price_by_regret
 from conclust.constraints import Constraints
@@ -63,6 +63,7 @@ def pckmeans(
     sample_weight: np.ndarray | None = None,
     max_iter: int = 300,
     tol: float = 0.0,
+    spherical: bool = False,
     n_threads: int | None = None,
     on_round: Callable[[Round], object] | None = None,
 ) -> Run:
@@ -82,6 +83,8 @@ def pckmeans(
     max_iter : int, default=300
     tol : float, default=0.0
         Stop once Σ ‖new centre − old centre‖² is at most this. Absolute: scale it beforehand.
+    spherical : bool, default=False
+        Rows have unit length, and so shall centres.
     n_threads : int, default=None
         None for as many as scikit-learn would use.
     on_round : callable, default=None
@@ -98,7 +101,13 @@ def pckmeans(
     objective. A cluster left empty takes the row whose move saves most, links included.
     """
     with SoftLloyd(
-        X, links, penalty, len(centers_init), sample_weight=sample_weight, n_threads=n_threads
+        X,
+        links,
+        penalty,
+        len(centers_init),
+        sample_weight=sample_weight,
+        spherical=spherical,
+        n_threads=n_threads,
     ) as loop:
         return loop.run(centers_init, max_iter=max_iter, tol=tol, on_round=on_round)
 
@@ -108,7 +117,7 @@ class SoftLloyd:
 
     Parameters
     ----------
-    X, links, penalty, sample_weight, n_threads
+    X, links, penalty, sample_weight, spherical, n_threads
         As in `pckmeans`.
     n_clusters : int
     """
@@ -121,11 +130,13 @@ class SoftLloyd:
         n_clusters: int,
         *,
         sample_weight: np.ndarray | None = None,
+        spherical: bool = False,
         n_threads: int | None = None,
     ):
         self.links, self.n_clusters, self.n_features = links, n_clusters, X.shape[1]
         self.weight = np.ones(X.shape[0], X.dtype) if sample_weight is None else sample_weight
         self.price = penalty * links.weight[:, np.newaxis]
+        self.spherical = spherical
         self._eps = float(np.finfo(X.dtype).eps)
         self._paid = np.zeros(len(links))
         self._placed = np.empty(len(links.rows), dtype=np.int32)
@@ -135,6 +146,7 @@ class SoftLloyd:
             sample_weight=sample_weight,
             linked=links.rows,
             all_distances=True,
+            spherical=spherical,
             n_threads=n_threads,
         )
 
@@ -156,6 +168,8 @@ class SoftLloyd:
     ) -> Run:
         """Iterate from given centres; `exact`: go on by single moves where that comes to rest."""
         self.rows.forget()
+        if self.spherical:
+            centers = on_sphere(centers, centers)
         rounds = Rounds(Round, on_round)
         return self._iterate(centers, rounds, max_iter, tol, exact, is_first=True)
 
@@ -190,7 +204,7 @@ class SoftLloyd:
         slots = np.arange(len(links.rows))
         statements = Statements(links.rows, slots, links.graph, links.sign, self.price[:, 0])
         parts = parts_of(statements, links.groups, self.weight)
-        return ExactMoves(self.rows, parts, self.n_features)
+        return ExactMoves(self.rows, parts, self.n_features, spherical=self.spherical)
 
     def _iterate(
         self,
@@ -302,6 +316,10 @@ class PCKMeans(CentersMixin):
         A start ends when the squared shifts of the centres, summed, fall below `tol` times the
         mean variance of the features, or when no row changes its cluster.
 
+    metric : {"euclidean", "cosine"}, default="euclidean"
+        "cosine" clusters directions (spherical k-means): rows and centres have unit length, and
+        distances, inertia and prices included, are those between them: ‖x − c‖² = 2 (1 − cos).
+
     verbose : int, default=0
         Show progress on stderr.
 
@@ -397,6 +415,7 @@ class PCKMeans(CentersMixin):
         how="soft",
         when="some statements may be wrong",
         weights="weights",
+        cosine=True,
         names=(Named("pckmeans", "weighs statements against distances"),),
     )
 
@@ -407,6 +426,7 @@ class PCKMeans(CentersMixin):
         "n_init": [Interval(Integral, 1, None, closed="left")],
         "max_iter": [Interval(Integral, 1, None, closed="left")],
         "tol": [Interval(Real, 0, None, closed="left")],
+        "metric": METRICS,
         "verbose": ["verbose"],
         "random_state": ["random_state"],
     }
@@ -420,6 +440,7 @@ class PCKMeans(CentersMixin):
         n_init: int = 10,
         max_iter: int = 300,
         tol: float = 1e-4,
+        metric: str = "euclidean",
         verbose: int = 0,
         random_state: Any = None,
     ):
@@ -429,6 +450,7 @@ class PCKMeans(CentersMixin):
         self.n_init = n_init
         self.max_iter = max_iter
         self.tol = tol
+        self.metric = metric
         self.verbose = verbose
         self.random_state = random_state
 
@@ -461,7 +483,7 @@ class PCKMeans(CentersMixin):
         random_state = check_random_state(self.random_state)
         tol = scaled_tolerance(X, self.tol)
         constraints = constraints[constraints.kinds != "relative"]
-        X, mean = centered(X)
+        X, mean, spherical = centered(X, metric=self.metric)
 
         def centers(links: Links, generator: np.random.RandomState, number: int) -> np.ndarray:
             init = self.init
@@ -484,6 +506,7 @@ class PCKMeans(CentersMixin):
                 price,
                 self.n_clusters,
                 sample_weight=None if sample_weight is None else weight,
+                spherical=spherical,
             ) as loop:
 
                 def start(number: int, on_round: Any) -> Run:
@@ -509,7 +532,7 @@ class PCKMeans(CentersMixin):
             generator = np.random.RandomState(random_state.randint(2**31 - 1))
             first = centers(link_rows(constraints), generator, 0)
             self.penalty_ = choose_price(
-                price_by_regret(X, first, weight),
+                price_by_regret(X, first, weight, spherical=spherical),
                 constraints,
                 lambda *case: best_run(*case).labels,
                 generator,

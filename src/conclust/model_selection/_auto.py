@@ -23,8 +23,8 @@ from conclust._progress import progress
 from conclust._sklearn import Interval, StrOptions, fit_context
 from conclust._statements import by_statement, most_doubted
 from conclust._threads import one_blas_thread, one_thread
-from conclust._validation import check_enough_rows, check_inputs, check_new_rows
-from conclust.cluster import Scatter, doubting_mixture, normalize, rates_of
+from conclust._validation import METRICS, check_enough_rows, check_inputs, check_new_rows
+from conclust.cluster import ConstrainedKMeans, Scatter, doubting_mixture, normalize, rates_of
 from conclust.constraints import Constraints
 from conclust.hierarchy import ReCon
 from conclust.metric_learning import RelativeMetric
@@ -113,6 +113,8 @@ class AutoCluster(ClusterMixin, BaseEstimator):
         Share of statements that are wrong, or of must-links and of cannot-links; "auto" estimates
         it. Give it where it is known better than rows can tell: questions chosen because the
         answer was uncertain contradict the rows more often than they are wrong.
+    metric : {"euclidean", "cosine"}, default="euclidean"
+        "cosine" compares directions: all rows, new ones too, are brought to unit length first.
     time_budget : float, default=None
         Seconds after which nothing more is tried; what was begun is finished. A result without
         statements held out follows those told.
@@ -192,12 +194,14 @@ class AutoCluster(ClusterMixin, BaseEstimator):
         how="by evidence",
         when="you do not want to choose; few statements, many, or partly wrong ones",
         weights="weights",
+        cosine=True,
         names=(Named("auto", "several models that doubt, averaged by statements held out"),),
     )
 
     _parameter_constraints: ClassVar[dict[str, list[Any]]] = {
         "n_clusters": [Interval(Integral, 1, None, closed="left"), StrOptions({"auto"})],
         "flip_rate": [Interval(Real, 0, 0.5, closed="left"), tuple, list, StrOptions({"auto"})],
+        "metric": METRICS,
         "time_budget": [Interval(Real, 0, None, closed="neither"), None],
         "verbose": ["verbose"],
         "random_state": ["random_state"],
@@ -208,12 +212,14 @@ class AutoCluster(ClusterMixin, BaseEstimator):
         n_clusters: Any = "auto",
         *,
         flip_rate: Any = "auto",
+        metric: str = "euclidean",
         time_budget: float | None = None,
         verbose: int = 0,
         random_state: Any = None,
     ):
         self.n_clusters = n_clusters
         self.flip_rate = flip_rate
+        self.metric = metric
         self.time_budget = time_budget
         self.verbose = verbose
         self.random_state = random_state
@@ -287,10 +293,16 @@ class AutoCluster(ClusterMixin, BaseEstimator):
     def _fit_plain(self, X: Any, seed: int) -> None:
         """Plain k-means."""
         began = time.perf_counter()
-        self._set_model(KMeans(self.n_clusters_, n_init=N_INIT, random_state=seed).fit(X))
-        self.method_ = "k-means"
-        self.reasons_.append("There are no statements, so this is plain k-means.")
-        self.history_ = [Tried(NAN, NAN, 1.0, "k-means", time.perf_counter() - began)]
+        how = {"n_init": N_INIT, "random_state": seed}
+        if self.metric == "cosine":
+            self.method_ = "spherical k-means"
+            model = ConstrainedKMeans(self.n_clusters_, metric=self.metric, **how)
+        else:
+            self.method_ = "k-means"
+            model = KMeans(self.n_clusters_, **how)
+        self._set_model(model.fit(X))
+        self.reasons_.append(f"There are no statements, so this is plain {self.method_}.")
+        self.history_ = [Tried(NAN, NAN, 1.0, self.method_, time.perf_counter() - began)]
 
     def _set_model(self, model: Any) -> None:
         """Take labels from one fitted model, whose labels are certain."""
