@@ -7,8 +7,8 @@ means by
 
 n being masses before the move: a batch step compares the distances alone, and so stays in
 labellings that these moves leave. On the unit sphere, where a cluster of mass n and sum S costs
-2 (n − ‖S‖), the part adds 2 (w − ‖S + w m‖ + ‖S‖) to the cluster whose others have the sum S. Links are those of `place_soft`, with one price each; a price of
-infinity forbids.
+2 (n − ‖S‖), a part adds 2 (w − ‖S + w m‖ + ‖S‖) to a cluster whose others have the sum S. Links are
+those of `place_soft`, with one price each; a price of infinity forbids.
 """
 
 import numpy as np

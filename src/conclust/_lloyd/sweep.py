@@ -254,8 +254,8 @@ class NearestCenters:
     def is_small(self) -> bool:
         """Whether `iterate` can take these rows, and is worth it.
 
-        Few numbers, dense, linked ones, equal weights, free centres; asked before each iteration, for it is not
-        compiled for the first ten thousand.
+        Few numbers, dense, linked ones, equal weights, free centres; asked before each iteration,
+        for it is not compiled for the first ten thousand.
         """
         few = self.X.shape[0] * self.X.shape[1] * self.n_clusters <= SMALL
         dense = not (sp.issparse(self.X) or self._spherical)

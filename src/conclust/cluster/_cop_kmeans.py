@@ -19,7 +19,8 @@ from conclust._lloyd.rows import open_rows
 from conclust._lloyd.start import centered, init_centers
 from conclust._lloyd.sweep import on_sphere
 from conclust._pairs import Graph
-from conclust._placement.hard import GivenUp, Outcome, Placement, place
+from conclust._placement.hard import NOTHING, RUNGS, GivenUp, Outcome, Placement, place
+from conclust._placement.sizes import SIZES, Sized, Sizes, Vertices, sizes_of
 from conclust._placement.units import STILL, Units, hard_units, raise_infeasible, units_of
 from conclust._progress import Rounds
 from conclust._sklearn import (
@@ -129,6 +130,8 @@ class HardLloyd:
     X, units, sample_weight, relax, time_limit, spherical
         As in `cop_kmeans`.
     n_clusters : int
+    sizes : Sizes, default=None
+        Least and largest size of each cluster.
     """
 
     def __init__(
@@ -141,6 +144,7 @@ class HardLloyd:
         relax: bool = False,
         time_limit: float = 10.0,
         spherical: bool = False,
+        sizes: Sizes | None = None,
     ):
         self.units, self.n_clusters = units, n_clusters
         self.relax, self.time_limit, self.spherical = relax, time_limit, spherical
@@ -148,11 +152,15 @@ class HardLloyd:
         self.weight = np.ones(X.shape[0]) if sample_weight is None else sample_weight
         self._weight = np.empty(0) if sample_weight is None else sample_weight[units.rows]
         self._given_up: GivenUp = {}
+        self._sized: Sized | None = None
+        if sizes is not None:
+            vertices = Vertices(*self._links, sample_weight, X.shape[0])
+            self._sized = Sized(sizes, vertices, time_limit=time_limit)
         self.near = open_rows(
             X,
             n_clusters,
             sample_weight=sample_weight,
-            linked=units.rows,
+            linked=units.rows if sizes is None else np.arange(X.shape[0]),
             all_distances=True,
             spherical=spherical,
         )
@@ -179,7 +187,13 @@ class HardLloyd:
         self._moving = True
         if self.spherical:
             centers = on_sphere(centers, centers)
+        if self._sized is not None:
+            self._sized.forget()
         return self._iterate(centers, Rounds(Round, on_round), max_iter, tol, exact)
+
+    def matched(self, centers: np.ndarray) -> np.ndarray:
+        """Centres in an order that suits sizes which differ from cluster to cluster."""
+        return centers if self._sized is None else self._sized.matched(centers, self.near)
 
     def improve(self, run: Run, *, max_iter: int, tol: float) -> Run:
         """Go on from a run by single moves, and by iterations where these help."""
@@ -209,12 +223,16 @@ class HardLloyd:
         return Improver(partial(self.improve, max_iter=max_iter, tol=tol), restart)
 
     @cached_property
-    def _moves(self) -> ExactMoves:
-        """Single moves of units, none of which breaks a link."""
+    def _links(self) -> Statements:
+        """Links between units, none of which may be broken."""
         rows, unit, graph = self.units
         links = Graph(graph.indptr, graph.indices, np.zeros(len(graph.indices), np.int64))
-        forbidden = np.full(1, -1, np.int8), np.full(1, np.inf)
-        parts = parts_of(Statements(rows, unit, links, *forbidden), NO_GROUPS, self.weight)
+        return Statements(rows, unit, links, np.full(1, -1, np.int8), np.full(1, np.inf))
+
+    @cached_property
+    def _moves(self) -> ExactMoves:
+        """Single moves of units, none of which breaks a link."""
+        parts = parts_of(self._links, NO_GROUPS, self.weight)
         return ExactMoves(self.near, parts, self.n_features, spherical=self.spherical)
 
     def _iterate(
@@ -253,22 +271,46 @@ class HardLloyd:
         """Place all rows; return rows changed, inertia and where the units went."""
         near, (_, unit, graph) = self.near, self.units
         free = near.sweep(centers)
-        cost = np.zeros((graph.n_units, self.n_clusters))
-        sum_costs(near.distances, unit, self._weight, cost)
-        placement = place(
+        if self._sized is None:
+            cost = np.zeros((graph.n_units, self.n_clusters))
+            sum_costs(near.distances, unit, self._weight, cost)
+            placement = self._place(cost)
+            placed = placement.labels[unit]
+        else:
+            placement, placed = self._place_sized(self._sized)
+        self._labels = placement.labels
+        linked = near.add(placed.astype(np.int32), centers)
+        n_changed = free.n_changed + linked.n_changed
+        self._moving = n_changed > STILL * len(near.labels)
+        return n_changed, free.inertia + linked.inertia, placement
+
+    def _place(self, cost: np.ndarray) -> Placement:
+        return place(
             cost,
-            graph,
+            self.units.graph,
             previous=self._labels,
             fresh=self._moving,
             relax=self.relax,
             time_limit=self.time_limit,
             given_up=self._given_up,
         )
-        self._labels = placement.labels
-        linked = near.add(placement.labels[unit].astype(np.int32), centers)
-        n_changed = free.n_changed + linked.n_changed
-        self._moving = n_changed > STILL * len(near.labels)
-        return n_changed, free.inertia + linked.inertia, placement
+
+    def _place_sized(self, sized: Sized) -> tuple[Placement, np.ndarray]:
+        """Place units and all other rows within the sizes; where units went, and rows."""
+        near, graph = self.near, self.units.graph
+        placement = Placement(NOTHING, 0.0, NOTHING, Outcome.FEASIBLE, RUNGS[0], NOTHING)
+
+        def place_units(cost: np.ndarray) -> np.ndarray | None:
+            nonlocal placement
+            placement = self._place(cost)
+            clashes = placement.outcome in (Outcome.INFEASIBLE, Outcome.UNKNOWN)
+            return None if clashes else placement.labels
+
+        found = sized(near.distances * self.weight[:, np.newaxis].astype(np.float64), place_units)
+        if found is None:
+            return placement, near.nearest
+        labels, placed = found
+        return placement._replace(labels=labels, broken=graph.broken(labels)), placed
 
 
 def _without_weak_must_links(constraints: Constraints, n_clusters: int) -> Constraints:
@@ -310,6 +352,10 @@ class COPKMeans(CentersMixin):
         least weight found, warn, and report it.
     time_limit : float, default=10.0
         Seconds for the exact solver in one placement; hardly any data set reaches it.
+    size_min, size_max : int, float or array-like of shape (n_clusters,), default=None
+        Least and largest size of each cluster, one number for all or one for each, counted in rows
+        or, with `sample_weight`, in weight. Every clustering returned has them; sizes that cannot
+        be had raise :class:`~conclust.exceptions.InfeasibleSizesError`.
     metric : {"euclidean", "cosine"}, default="euclidean"
         "cosine" clusters directions (spherical k-means): rows and centres have unit length, and
         distances, inertia included, are those between them: ‖x − c‖² = 2 (1 − cos).
@@ -382,6 +428,8 @@ class COPKMeans(CentersMixin):
         "tol": [Interval(Real, 0, None, closed="left")],
         "on_infeasible": [StrOptions({"raise", "relax"})],
         "time_limit": [Interval(Real, 0, None, closed="neither")],
+        "size_min": SIZES,
+        "size_max": SIZES,
         "metric": METRICS,
         "verbose": ["verbose"],
         "random_state": ["random_state"],
@@ -397,6 +445,8 @@ class COPKMeans(CentersMixin):
         tol: float = 1e-4,
         on_infeasible: str = "raise",
         time_limit: float = 10.0,
+        size_min: Any = None,
+        size_max: Any = None,
         metric: str = "euclidean",
         verbose: int = 0,
         random_state: Any = None,
@@ -408,6 +458,8 @@ class COPKMeans(CentersMixin):
         self.tol = tol
         self.on_infeasible = on_infeasible
         self.time_limit = time_limit
+        self.size_min = size_min
+        self.size_max = size_max
         self.metric = metric
         self.verbose = verbose
         self.random_state = random_state
@@ -441,6 +493,8 @@ class COPKMeans(CentersMixin):
             When the statements contradict each other, whatever the number of clusters.
         InfeasibleConstraintsError
             When no assignment into `n_clusters` clusters keeps them.
+        InfeasibleSizesError
+            When none has the sizes asked for, too.
         """
         X, constraints = check_inputs(self, X, constraints, n_clusters=self.n_clusters)
         weight = None if sample_weight is None else weights_of_rows(sample_weight, X)
@@ -454,6 +508,7 @@ class COPKMeans(CentersMixin):
         tol = scaled_tolerance(X, self.tol)
         data = centered(X, metric=self.metric)
 
+        sizes = sizes_of(self.size_min, self.size_max, self.n_clusters, weight, X.shape[0])
         how = {"max_iter": self.max_iter, "tol": tol}
         with HardLloyd(
             data.X,
@@ -463,12 +518,15 @@ class COPKMeans(CentersMixin):
             relax=relax,
             time_limit=self.time_limit,
             spherical=data.spherical,
+            sizes=sizes,
         ) as loop:
 
             def start(number: int, on_round: Any) -> Run:
                 centers = init_centers(
                     data.X, self.n_clusters, self.init, weight, random_state, mean=data.mean
                 )
+                if isinstance(self.init, str):
+                    centers = loop.matched(centers)
                 run = loop.run(centers, on_round=on_round, **how)
                 if not run.history:
                     raise_infeasible(constraints, self.n_clusters, run.placement, WAY_OUT)
@@ -478,8 +536,8 @@ class COPKMeans(CentersMixin):
                 start,
                 n_starts(self.init, self.n_init),
                 lambda run: (run.violated_weight, run.inertia),
-                # Without statements this is scikit-learn's KMeans.
-                loop.improver(random_state, **how) if len(units.rows) else None,
+                # Without statements this is scikit-learn's KMeans; single moves know no sizes.
+                loop.improver(random_state, **how) if len(units.rows) and sizes is None else None,
                 what=type(self).__name__,
                 verbose=self.verbose,
             )

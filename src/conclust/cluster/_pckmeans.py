@@ -19,6 +19,7 @@ from conclust._lloyd.rows import open_rows
 from conclust._lloyd.start import centered, start_centers
 from conclust._lloyd.sweep import Assigned, on_sphere
 from conclust._placement.links import Links, link_rows
+from conclust._placement.sizes import SIZES, Sized, Sizes, Vertices, sizes_of
 from conclust._placement.soft import best_to_move, place_rows
 from conclust._progress import Rounds
 from conclust._sklearn import (
@@ -120,6 +121,8 @@ class SoftLloyd:
     X, links, penalty, sample_weight, spherical, n_threads
         As in `pckmeans`.
     n_clusters : int
+    sizes : Sizes, default=None
+        Least and largest size of each cluster.
     """
 
     def __init__(
@@ -131,6 +134,7 @@ class SoftLloyd:
         *,
         sample_weight: np.ndarray | None = None,
         spherical: bool = False,
+        sizes: Sizes | None = None,
         n_threads: int | None = None,
     ):
         self.links, self.n_clusters, self.n_features = links, n_clusters, X.shape[1]
@@ -140,11 +144,14 @@ class SoftLloyd:
         self._eps = float(np.finfo(X.dtype).eps)
         self._paid = np.zeros(len(links))
         self._placed = np.empty(len(links.rows), dtype=np.int32)
+        self._sized: Sized | None = None
+        if sizes is not None:
+            self._sized = Sized(sizes, Vertices(*self._statements, sample_weight, X.shape[0]))
         self.rows = open_rows(
             X,
             n_clusters,
             sample_weight=sample_weight,
-            linked=links.rows,
+            linked=links.rows if sizes is None else np.arange(X.shape[0]),
             all_distances=True,
             spherical=spherical,
             n_threads=n_threads,
@@ -170,6 +177,8 @@ class SoftLloyd:
         self.rows.forget()
         if self.spherical:
             centers = on_sphere(centers, centers)
+        if self._sized is not None:
+            self._sized.forget()
         rounds = Rounds(Round, on_round)
         return self._iterate(centers, rounds, max_iter, tol, exact, is_first=True)
 
@@ -197,13 +206,20 @@ class SoftLloyd:
 
         return Improver(partial(self.improve, max_iter=max_iter, tol=tol), restart)
 
+    def matched(self, centers: np.ndarray) -> np.ndarray:
+        """Centres in an order that suits sizes which differ from cluster to cluster."""
+        return centers if self._sized is None else self._sized.matched(centers, self.rows)
+
+    @cached_property
+    def _statements(self) -> Statements:
+        links = self.links
+        slots = np.arange(len(links.rows))
+        return Statements(links.rows, slots, links.graph, links.sign, self.price[:, 0])
+
     @cached_property
     def _moves(self) -> ExactMoves:
         """Single moves of must-link components and of rows."""
-        links = self.links
-        slots = np.arange(len(links.rows))
-        statements = Statements(links.rows, slots, links.graph, links.sign, self.price[:, 0])
-        parts = parts_of(statements, links.groups, self.weight)
+        parts = parts_of(self._statements, self.links.groups, self.weight)
         return ExactMoves(self.rows, parts, self.n_features, spherical=self.spherical)
 
     def _iterate(
@@ -246,19 +262,36 @@ class SoftLloyd:
         """Give free rows their nearest centre, and move linked ones from where they were."""
         rows, placed = self.rows, self._placed
         free = rows.sweep(centers)
-        if not len(self.links):
+        if self._sized is not None:
+            linked = rows.add(self._place_sized(self._sized, is_first=is_first), centers)
+        elif not len(self.links):
             return free
-        if is_first:
-            placed[:] = rows.nearest
-        cost = rows.distances * self.weight[self.links.rows, np.newaxis].astype(np.float64)
-        place_rows(cost, self.links, self.price, placed)
-        linked = rows.add(placed, centers)
+        else:
+            if is_first:
+                placed[:] = rows.nearest
+            cost = rows.distances * self.weight[self.links.rows, np.newaxis].astype(np.float64)
+            place_rows(cost, self.links, self.price, placed)
+            linked = rows.add(placed, centers)
         return Assigned(free.n_changed + linked.n_changed, free.inertia + linked.inertia)
+
+    def _place_sized(self, sized: Sized, *, is_first: bool) -> npt.NDArray[np.int32]:
+        """Place linked rows and all others within the sizes; clusters of all rows."""
+
+        def place_linked(cost: np.ndarray) -> np.ndarray:
+            placed = cost.argmin(axis=1).astype(np.int32) if is_first else self._placed.copy()
+            place_rows(cost, self.links, self.price, placed)
+            return placed
+
+        cost = self.rows.distances * self.weight[:, np.newaxis].astype(np.float64)
+        found = sized(cost, place_linked)
+        assert found is not None  # soft links do not clash
+        self._placed[:], labels = found
+        return labels.astype(np.int32)
 
     def _update(self, centers: np.ndarray) -> tuple[np.ndarray, int]:
         """Return the means, and how many rows were moved to fill empty clusters."""
         rows, links, weight = self.rows, self.links, self.weight
-        if not len(links):
+        if not len(links) or self._sized is not None:
             return rows.means(centers), 0
         mass = np.bincount(rows.labels, weights=weight, minlength=self.n_clusters)
         if mass.all():
@@ -315,6 +348,12 @@ class PCKMeans(CentersMixin):
     tol : float, default=1e-4
         A start ends when the squared shifts of the centres, summed, fall below `tol` times the
         mean variance of the features, or when no row changes its cluster.
+
+    size_min, size_max : int, float or array-like of shape (n_clusters,), default=None
+        Least and largest size of each cluster, one number for all or one for each, counted in rows
+        or, with `sample_weight`, in weight. Hard, unlike statements: every clustering returned has
+        them, and sizes that cannot be had raise
+        :class:`~conclust.exceptions.InfeasibleSizesError`.
 
     metric : {"euclidean", "cosine"}, default="euclidean"
         "cosine" clusters directions (spherical k-means): rows and centres have unit length, and
@@ -426,6 +465,8 @@ class PCKMeans(CentersMixin):
         "n_init": [Interval(Integral, 1, None, closed="left")],
         "max_iter": [Interval(Integral, 1, None, closed="left")],
         "tol": [Interval(Real, 0, None, closed="left")],
+        "size_min": SIZES,
+        "size_max": SIZES,
         "metric": METRICS,
         "verbose": ["verbose"],
         "random_state": ["random_state"],
@@ -440,6 +481,8 @@ class PCKMeans(CentersMixin):
         n_init: int = 10,
         max_iter: int = 300,
         tol: float = 1e-4,
+        size_min: Any = None,
+        size_max: Any = None,
         metric: str = "euclidean",
         verbose: int = 0,
         random_state: Any = None,
@@ -450,6 +493,8 @@ class PCKMeans(CentersMixin):
         self.n_init = n_init
         self.max_iter = max_iter
         self.tol = tol
+        self.size_min = size_min
+        self.size_max = size_max
         self.metric = metric
         self.verbose = verbose
         self.random_state = random_state
@@ -477,6 +522,11 @@ class PCKMeans(CentersMixin):
         Returns
         -------
         self
+
+        Raises
+        ------
+        InfeasibleSizesError
+            When no assignment has the sizes asked for.
         """
         X, constraints = check_inputs(self, X, constraints, n_clusters=self.n_clusters)
         weight = weights_of_rows(sample_weight, X)
@@ -484,6 +534,8 @@ class PCKMeans(CentersMixin):
         tol = scaled_tolerance(X, self.tol)
         constraints = constraints[constraints.kinds != "relative"]
         X, mean, spherical = centered(X, metric=self.metric)
+        told = None if sample_weight is None else weight
+        sizes = sizes_of(self.size_min, self.size_max, self.n_clusters, told, X.shape[0])
 
         def centers(links: Links, generator: np.random.RandomState, number: int) -> np.ndarray:
             init = self.init
@@ -505,20 +557,25 @@ class PCKMeans(CentersMixin):
                 links,
                 price,
                 self.n_clusters,
-                sample_weight=None if sample_weight is None else weight,
+                sample_weight=told,
                 spherical=spherical,
+                sizes=sizes,
             ) as loop:
 
                 def start(number: int, on_round: Any) -> Run:
                     first = centers(links, np.random.RandomState(seeds[number]), number)
+                    if isinstance(self.init, str):
+                        first = loop.matched(first)
                     return loop.run(first, on_round=on_round, **how)
 
                 return best_improved(
                     start,
                     n,
                     lambda run: (run.objective,),
-                    # Without statements this is scikit-learn's KMeans.
-                    loop.improver(generator, **how) if improve and len(links) else None,
+                    # Without statements this is scikit-learn's KMeans; single moves know no sizes.
+                    loop.improver(generator, **how)
+                    if improve and len(links) and sizes is None
+                    else None,
                     what=type(self).__name__,
                     verbose=self.verbose,
                 )
