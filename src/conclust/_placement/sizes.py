@@ -356,30 +356,27 @@ class Sized:
     def _nearest_words(self, labels: IntArray, *, is_proved: bool = False) -> str:
         """Which cluster is too large or too small, and by how much, in the nearest found."""
         mass, (lower, upper, unit) = self.vertices.mass, self.sizes
+        n_free = len(mass) - len(labels)
         load = np.bincount(labels, mass[: len(labels)], len(lower))
         over, under = load - upper, lower - load
+        c = int((over if over.max() > self._slack else under).argmax())
+        has = f"cluster {c} has {load[c]:g} {unit}" + " that statements bind" * bool(n_free)
+        if over[c] > self._slack:
+            nearest = f"{has}, {over[c]:g} more than its size_max={upper[c]:g}"
+        else:
+            nearest = f"{has}, {under[c]:g} fewer than its size_min={lower[c]:g}"
+            if n_free:
+                nearest += f", and only {n_free} rows are free to fill such clusters"
         known = "No assignment" if is_proved else "No assignment was found that"
-        sentence = f"{known} has the sizes" + " and keeps the statements" * bool(len(self._is_hard))
-        n_free = len(mass) - len(labels)
-        if over.max() > self._slack:
-            c = int(over.argmax())
-            sentence += (
-                f": in the nearest one found, cluster {c} has {load[c]:g} {unit}"
-                + " that statements bind" * bool(n_free)
-                + f", {over[c]:g} more than its size_max={upper[c]:g}"
-            )
-        elif under.max() > self._slack:
-            c = int(under.argmax())
-            missing = under[under > 0].sum() - n_free
-            sentence += (
-                f": in the nearest one found, cluster {c} has {load[c]:g} {unit}, {under[c]:g} "
-                f"fewer than its size_min={lower[c]:g}; {missing:g} are missing in all"
-            )
-        groups = np.bincount(self.vertices.vertex, minlength=1) if len(self.vertices.rows) else [1]
-        largest = f" The largest group that must-links join has {max(groups)} rows." * (
-            max(groups) > 1
+        keeps = " and keeps the statements" if len(self.vertices.rows) else ""
+        largest = int(np.bincount(self.vertices.vertex, minlength=1).max())
+        group = (
+            f" The largest group that must-links join has {largest} rows." if largest > 1 else ""
         )
-        return f"{sentence}.{largest} Widen size_min and size_max, or drop statements."
+        return (
+            f"{known} has the sizes{keeps}: in the nearest one found, {nearest}.{group} "
+            "Widen size_min and size_max, or drop statements."
+        )
 
 
 class Found(NamedTuple):
