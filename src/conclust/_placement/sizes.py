@@ -370,9 +370,7 @@ class Sized:
         known = "No assignment" if is_proved else "No assignment was found that"
         keeps = " and keeps the statements" if len(self.vertices.rows) else ""
         largest = int(np.bincount(self.vertices.vertex, minlength=1).max())
-        group = (
-            f" The largest group that must-links join has {largest} rows." if largest > 1 else ""
-        )
+        group = f" The largest must-linked group has {largest} rows." if largest > 1 else ""
         return (
             f"{known} has the sizes{keeps}: in the nearest one found, {nearest}.{group} "
             "Widen size_min and size_max, or drop statements."

@@ -14,6 +14,7 @@ from conclust._declare import PAIRS, Named, Takes
 from conclust._kernels.place_hard import sum_costs
 from conclust._lloyd.best import n_starts, warn_if_degenerate
 from conclust._lloyd.exact_moves import NO_GROUPS, ExactMoves, Statements, parts_of
+from conclust._lloyd.fill import means_and_far_rows
 from conclust._lloyd.improve import Improver, best_improved, swapped
 from conclust._lloyd.rows import open_rows
 from conclust._lloyd.start import centered, init_centers
@@ -245,8 +246,7 @@ class HardLloyd:
             n_changed, inertia, placement = self._assign(centers)
             if placement.outcome in (Outcome.INFEASIBLE, Outcome.UNKNOWN):
                 break
-            # Single moves fill empty clusters by what saves most.
-            previous, centers = centers, near.means(centers, refill=not exact)
+            previous, centers = centers, self._means(centers, exact)
             shift = float(((centers - previous) ** 2).sum())
             rounds.note(inertia, n_changed, len(placement.broken), shift, placement.rung)
             converged = n_changed == 0 or shift <= tol
@@ -266,6 +266,12 @@ class HardLloyd:
             rounds.history,
             placement,
         )
+
+    def _means(self, centers: np.ndarray, exact: bool) -> np.ndarray:
+        if self._sized is not None:
+            return means_and_far_rows(self.near, centers)
+        # Single moves fill empty clusters by what saves most.
+        return self.near.means(centers, refill=not exact)
 
     def _assign(self, centers: np.ndarray) -> tuple[int, float, Placement]:
         """Place all rows; return rows changed, inertia and where the units went."""

@@ -14,6 +14,7 @@ from conclust._declare import PAIRS, Named, Takes
 from conclust._kernels.place_soft import violated_price
 from conclust._lloyd.best import n_starts, warn_if_degenerate
 from conclust._lloyd.exact_moves import ExactMoves, Statements, parts_of
+from conclust._lloyd.fill import means_and_far_rows
 from conclust._lloyd.improve import Improver, best_improved, swapped
 from conclust._lloyd.rows import open_rows
 from conclust._lloyd.start import centered, start_centers
@@ -291,7 +292,9 @@ class SoftLloyd:
     def _update(self, centers: np.ndarray) -> tuple[np.ndarray, int]:
         """Return the means, and how many rows were moved to fill empty clusters."""
         rows, links, weight = self.rows, self.links, self.weight
-        if not len(links) or self._sized is not None:
+        if self._sized is not None:
+            return means_and_far_rows(rows, centers), 0
+        if not len(links):
             return rows.means(centers), 0
         mass = np.bincount(rows.labels, weights=weight, minlength=self.n_clusters)
         if mass.all():
