@@ -311,6 +311,14 @@ class NearestCenters:
             self._masses[0, place] += sign * weight
         self.labels[i] = cluster
 
+    def drop(self, rows: np.ndarray) -> None:
+        """Take rows out of their clusters: label `FREE`, and neither means nor inertia see them."""
+        own = self.labels[rows]
+        mass = self.weight[rows] if len(self.weight) else None
+        self._sums[0] -= self.sums(rows, own, self.n_clusters).astype(self._sums.dtype)
+        self._masses[0] -= np.bincount(own, mass, self.n_clusters).astype(self._masses.dtype)
+        self.labels[rows] = FREE
+
     def means(self, centers: np.ndarray, *, refill: bool = True) -> np.ndarray:
         """Mean of each cluster, from the sums.
 
@@ -321,7 +329,8 @@ class NearestCenters:
         masses = self._masses.sum(axis=0)
         if len(self.linked.rows) and len(self.weight):
             # Fractions that went and came may leave a rounding error where nothing is left.
-            gone = np.bincount(self.labels, self.weight, self.n_clusters) == 0
+            held = self.labels != FREE
+            gone = np.bincount(self.labels[held], self.weight[held], self.n_clusters) == 0
             sums[gone] = 0
             masses[gone] = 0
         if refill and not masses.all():
@@ -341,6 +350,7 @@ class NearestCenters:
                 here = out[: stop - start]
                 measure = self._measuring(stop - start)
                 measure(*self._data, centers, norms, start, stop, self.labels, here)
+                here[self.labels[start:stop] == FREE] = 0
                 total += self._weighted_sum(here, start, stop)
             return total
 

@@ -51,7 +51,12 @@ class Sizes(NamedTuple):
 
 
 def sizes_of(
-    size_min: Any, size_max: Any, n_clusters: int, weight: np.ndarray | None, n_samples: int
+    size_min: Any,
+    size_max: Any,
+    n_clusters: int,
+    weight: np.ndarray | None,
+    n_samples: int,
+    outlier_share: float = 0.0,
 ) -> Sizes | None:
     """Bring `size_min` and `size_max` to one number per cluster; None where both are None.
 
@@ -62,6 +67,8 @@ def sizes_of(
     weight : ndarray of shape (n_samples,) or None
         Sizes count weight where given, rows otherwise.
     n_samples : int
+    outlier_share : float, default=0.0
+        Share that is set aside and counts in no size.
 
     Raises
     ------
@@ -74,6 +81,7 @@ def sizes_of(
         weight = None
     total = float(n_samples) if weight is None else float(weight.sum(dtype=np.float64))
     unit = "rows" if weight is None else "weight"
+    total -= np.floor(outlier_share * total) if weight is None else outlier_share * total
     lower = _per_cluster("size_min", size_min, n_clusters, 0.0)
     upper = np.minimum(_per_cluster("size_max", size_max, n_clusters, np.inf), total)
     if weight is None:
@@ -216,7 +224,10 @@ class Sized:
         return centers[order]
 
     def __call__(
-        self, cost: FloatArray, place: Callable[[FloatArray], IntArray | None]
+        self,
+        cost: FloatArray,
+        place: Callable[[FloatArray], IntArray | None],
+        aside: npt.NDArray[np.bool_] | None = None,
     ) -> tuple[IntArray, IntArray] | None:
         """Assign all rows; under the same costs not worse than the last time.
 
@@ -226,6 +237,8 @@ class Sized:
             Weighted squared distances.
         place : callable
             Labels of the linked vertices for such costs of theirs; None: their links clash.
+        aside : ndarray of shape (n_samples,), default=None
+            Rows, whole vertices of them, that count in no size and may go anywhere.
 
         Returns
         -------
@@ -236,10 +249,15 @@ class Sized:
         ------
         InfeasibleSizesError
         """
-        costs, mass = self.vertices.costs(cost), self.vertices.mass
+        costs = self.vertices.costs(cost)
+        self._mass = self.vertices.mass
+        if aside is not None:
+            out = np.zeros(len(costs), dtype=bool)
+            out[self.vertices.number] = aside
+            costs, self._mass = np.where(out[:, np.newaxis], 0, costs), np.where(out, 0, self._mass)
         bound = -np.inf
         if self._n_bound or len(costs) > FEW:
-            self.price, bound = dual_prices(costs, mass, self.sizes, self.price)
+            self.price, bound = dual_prices(costs, self._mass, self.sizes, self.price)
         if self._n_bound:
             labels = self._assign_bound(costs, bound, place)
             if labels is None:
@@ -253,7 +271,7 @@ class Sized:
         self, costs: FloatArray, bound: float, place: Callable[[FloatArray], IntArray | None]
     ) -> IntArray | None:
         """Assign where links or weights bind: the best of several ways, or the exact one."""
-        n_vertices, mass = self.vertices.n_vertices, self.vertices.mass
+        n_vertices, mass = self.vertices.n_vertices, self._mass
         best = Found(np.inf, np.empty(0, np.int64), np.inf)
         if self._labels is not None:
             # Free rows answer to what is bound: there single moves need not save anything.
@@ -280,7 +298,7 @@ class Sized:
     def _completed(self, costs: FloatArray, labels: IntArray, *, fit: bool = True) -> "Found":
         """Move bound vertices until the sizes can be met, then assign the free rows exactly."""
         n_bound, n_clusters = self._n_bound, costs.shape[1]
-        mass, n_free = self.vertices.mass[:n_bound], len(costs) - n_bound
+        mass, n_free = self._mass[:n_bound], int(np.count_nonzero(self._mass[n_bound:]))
         labels = labels[:n_bound].astype(np.int64)
         load = np.bincount(labels, mass, n_clusters).astype(np.float64)
         if fit:
@@ -295,16 +313,25 @@ class Sized:
         misfit = np.maximum(-upper, 0).sum() + max(float(lower.sum()) - n_free, 0.0)
         if misfit > self._slack:
             return Found(np.inf, labels, float(misfit))
-        free = self._flow(costs[n_bound:], lower, upper) if n_free else labels[:0]
-        labels = np.concatenate([labels, free])
+        labels = np.concatenate([labels, self._flow(costs[n_bound:], lower, upper)])
         return Found(self._total(costs, labels), labels, 0.0)
 
     def _flow(self, cost: FloatArray, lower: FloatArray, upper: FloatArray) -> IntArray:
-        """Assign rows of mass 1 exactly, and leave the prices."""
-        labels = np.empty(len(cost), np.int64)
-        whole = lower.astype(np.int64), np.minimum(upper, len(cost)).astype(np.int64)
-        short(flow, 20 * cost.size)(np.ascontiguousarray(cost), *whole, self.price, labels)
-        return labels
+        """Assign the free rows, of mass 1, exactly, and leave the prices."""
+        every = np.zeros(len(cost), np.int64)
+        inside = np.flatnonzero(self._mass[self._n_bound :])
+        if len(inside):
+            cost = cost if len(inside) == len(cost) else cost[inside]
+            labels = np.empty(len(inside), np.int64)
+            whole = lower.astype(np.int64), np.minimum(upper, len(cost)).astype(np.int64)
+            if whole[1].sum() < len(cost):
+                raise InfeasibleSizesError(
+                    f"size_max leaves room for {whole[1].sum()} of the {len(cost)} rows that no "
+                    "statement binds and that are not set aside. Raise size_max or outliers."
+                )
+            short(flow, 20 * cost.size)(np.ascontiguousarray(cost), *whole, self.price, labels)
+            every[inside] = labels
+        return every
 
     def _total(self, costs: FloatArray, labels: IntArray) -> float:
         """Costs, and prices of broken links that may be broken."""
@@ -328,7 +355,9 @@ class Sized:
         relaxed = not best.misfit and (self._broken(best.labels) & self._is_hard).any()
         if n_binary > most or n_fluid > MAX_FLUID or relaxed:
             return best
-        verdict, labels = solve(costs, self.vertices, self.sizes, self._n_bound, self.time_limit)
+        verdict, labels = solve(
+            costs, self._mass, self.vertices, self.sizes, self._n_bound, self.time_limit
+        )
         if verdict == SOLVER_INFEASIBLE:
             raise InfeasibleSizesError(self._nearest_words(best.labels, is_proved=True))
         if labels is None:
@@ -355,7 +384,7 @@ class Sized:
 
     def _nearest_words(self, labels: IntArray, *, is_proved: bool = False) -> str:
         """Which cluster is too large or too small, and by how much, in the nearest found."""
-        mass, (lower, upper, unit) = self.vertices.mass, self.sizes
+        mass, (lower, upper, unit) = self._mass, self.sizes
         n_free = len(mass) - len(labels)
         load = np.bincount(labels, mass[: len(labels)], len(lower))
         over, under = load - upper, lower - load
@@ -435,7 +464,12 @@ def dual_prices(
 
 
 def solve(
-    costs: FloatArray, vertices: Vertices, sizes: Sizes, n_bound: int, time_limit: float
+    costs: FloatArray,
+    mass: FloatArray,
+    vertices: Vertices,
+    sizes: Sizes,
+    n_bound: int,
+    time_limit: float,
 ) -> tuple[int, IntArray | None]:
     """Assign at least cost, by an integer programme.
 
@@ -465,7 +499,7 @@ def solve(
     scale = float(np.abs(costs).max()) or 1.0  # the solver's tolerances are absolute
     nothing = csr_array((n, len(soft)))
     no_load = csr_array((k, len(soft)))
-    masses = vertices.mass[np.newaxis]
+    masses = mass[np.newaxis]
     rows = [
         LinearConstraint(hstack([kron(eye_array(n), np.ones((1, k))), nothing], "csr"), 1, 1),
         LinearConstraint(

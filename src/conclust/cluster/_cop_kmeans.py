@@ -19,6 +19,7 @@ from conclust._lloyd.improve import Improver, best_improved, swapped
 from conclust._lloyd.rows import open_rows
 from conclust._lloyd.start import centered, init_centers
 from conclust._lloyd.sweep import on_sphere
+from conclust._lloyd.trim import OUTLIERS, Trimmed, Trimming, best_trimmed, far_rows
 from conclust._pairs import Graph
 from conclust._placement.hard import NOTHING, RUNGS, GivenUp, Outcome, Placement, place
 from conclust._placement.sizes import SIZES, Sized, Sizes, Vertices, sizes_of
@@ -133,6 +134,8 @@ class HardLloyd:
     n_clusters : int
     sizes : Sizes, default=None
         Least and largest size of each cluster.
+    outlier_share : float, default=0.0
+        Share of the rows that is set aside.
     """
 
     def __init__(
@@ -146,6 +149,7 @@ class HardLloyd:
         time_limit: float = 10.0,
         spherical: bool = False,
         sizes: Sizes | None = None,
+        outlier_share: float = 0.0,
     ):
         self.units, self.n_clusters = units, n_clusters
         self.relax, self.time_limit, self.spherical = relax, time_limit, spherical
@@ -153,6 +157,9 @@ class HardLloyd:
         self.weight = np.ones(X.shape[0]) if sample_weight is None else sample_weight
         self._weight = np.empty(0) if sample_weight is None else sample_weight[units.rows]
         self._given_up: GivenUp = {}
+        self._trimming: Trimming | None = None
+        if outlier_share:
+            self._trimming = Trimming(outlier_share, units.of_rows(X.shape[0]), self.weight)
         self._sized: Sized | None = None
         if sizes is not None:
             vertices = Vertices(*self._links, sample_weight, X.shape[0])
@@ -185,6 +192,7 @@ class HardLloyd:
         """Iterate from given centres; `exact`: go on by single moves where that comes to rest."""
         self.near.forget()
         self._labels: np.ndarray | None = None
+        self._last = self.near.labels
         self._moving = True
         if self.spherical:
             centers = on_sphere(centers, centers)
@@ -268,7 +276,7 @@ class HardLloyd:
         )
 
     def _means(self, centers: np.ndarray, exact: bool) -> np.ndarray:
-        if self._sized is not None:
+        if self._sized is not None or self._trimming is not None:
             return means_and_far_rows(self.near, centers)
         # Single moves fill empty clusters by what saves most.
         return self.near.means(centers, refill=not exact)
@@ -277,18 +285,25 @@ class HardLloyd:
         """Place all rows; return rows changed, inertia and where the units went."""
         near, (_, unit, graph) = self.near, self.units
         free = near.sweep(centers)
+        aside = None if self._trimming is None else self._trimming(near.distances_to_own(centers))
         if self._sized is None:
             cost = np.zeros((graph.n_units, self.n_clusters))
             sum_costs(near.distances, unit, self._weight, cost)
+            if aside is not None:
+                cost[unit[aside[self.units.rows]]] = 0.0  # wherever that suits the others
             placement = self._place(cost)
             placed = placement.labels[unit]
         else:
-            placement, placed = self._place_sized(self._sized)
+            placement, placed = self._place_sized(self._sized, aside)
         self._labels = placement.labels
         linked = near.add(placed.astype(np.int32), centers)
-        n_changed = free.n_changed + linked.n_changed
+        n_changed, inertia = free.n_changed + linked.n_changed, free.inertia + linked.inertia
+        if aside is not None:
+            near.drop(np.flatnonzero(aside))
+            n_changed, inertia = int((near.labels != self._last).sum()), near.inertia(centers)
+            self._last = near.labels.copy()
         self._moving = n_changed > STILL * len(near.labels)
-        return n_changed, free.inertia + linked.inertia, placement
+        return n_changed, inertia, placement
 
     def _place(self, cost: np.ndarray) -> Placement:
         return place(
@@ -301,7 +316,7 @@ class HardLloyd:
             given_up=self._given_up,
         )
 
-    def _place_sized(self, sized: Sized) -> tuple[Placement, np.ndarray]:
+    def _place_sized(self, sized: Sized, aside: np.ndarray | None) -> tuple[Placement, np.ndarray]:
         """Place units and all other rows within the sizes; where units went, and rows."""
         near, graph = self.near, self.units.graph
         placement = Placement(NOTHING, 0.0, NOTHING, Outcome.FEASIBLE, RUNGS[0], NOTHING)
@@ -312,7 +327,8 @@ class HardLloyd:
             clashes = placement.outcome in (Outcome.INFEASIBLE, Outcome.UNKNOWN)
             return None if clashes else placement.labels
 
-        found = sized(near.distances * self.weight[:, np.newaxis].astype(np.float64), place_units)
+        cost = near.distances * self.weight[:, np.newaxis].astype(np.float64)
+        found = sized(cost, place_units, aside)
         if found is None:
             return placement, near.nearest
         labels, placed = found
@@ -362,6 +378,12 @@ class COPKMeans(CentersMixin):
         Least and largest size of each cluster, one number for all or one for each, counted in rows
         or, with `sample_weight`, in weight. Every clustering returned has them; sizes that cannot
         be had raise :class:`~conclust.exceptions.InfeasibleSizesError`.
+    outliers : float, "auto" or None, default=None
+        Share of the rows (of `sample_weight` where given) to set aside as belonging nowhere: those
+        farthest from every centre get the label -1 and count in no mean (trimmed k-means).
+        Must-linked rows are set aside together or not at all; a cannot-link with such a row holds.
+        "auto" sets aside rows that lie farther out than those of a normal cluster do, a tenth of
+        them wrongly: hardly any where there is no noise.
     metric : {"euclidean", "cosine"}, default="euclidean"
         "cosine" clusters directions (spherical k-means): rows and centres have unit length, and
         distances, inertia included, are those between them: ‖x − c‖² = 2 (1 − cos).
@@ -373,8 +395,11 @@ class COPKMeans(CentersMixin):
     ----------
     cluster_centers_ : ndarray of shape (n_clusters, n_features)
     labels_ : ndarray of shape (n_samples,), int32
+        -1 for rows set aside by `outliers`.
     inertia_ : float
         Weighted sum of squared distances of the rows to the centres of their clusters.
+    outlier_share_ : float
+        Share set aside.
     n_iter_ : int
     converged_ : bool
         False when `max_iter` was reached.
@@ -436,6 +461,7 @@ class COPKMeans(CentersMixin):
         "time_limit": [Interval(Real, 0, None, closed="neither")],
         "size_min": SIZES,
         "size_max": SIZES,
+        "outliers": OUTLIERS,
         "metric": METRICS,
         "verbose": ["verbose"],
         "random_state": ["random_state"],
@@ -453,6 +479,7 @@ class COPKMeans(CentersMixin):
         time_limit: float = 10.0,
         size_min: Any = None,
         size_max: Any = None,
+        outliers: Any = None,
         metric: str = "euclidean",
         verbose: int = 0,
         random_state: Any = None,
@@ -466,6 +493,7 @@ class COPKMeans(CentersMixin):
         self.time_limit = time_limit
         self.size_min = size_min
         self.size_max = size_max
+        self.outliers = outliers
         self.metric = metric
         self.verbose = verbose
         self.random_state = random_state
@@ -514,39 +542,52 @@ class COPKMeans(CentersMixin):
         tol = scaled_tolerance(X, self.tol)
         data = centered(X, metric=self.metric)
 
-        sizes = sizes_of(self.size_min, self.size_max, self.n_clusters, weight, X.shape[0])
         how = {"max_iter": self.max_iter, "tol": tol}
-        with HardLloyd(
-            data.X,
-            units,
-            self.n_clusters,
-            sample_weight=weight,
-            relax=relax,
-            time_limit=self.time_limit,
-            spherical=data.spherical,
-            sizes=sizes,
-        ) as loop:
 
-            def start(number: int, on_round: Any) -> Run:
-                centers = init_centers(
-                    data.X, self.n_clusters, self.init, weight, random_state, mean=data.mean
-                )
-                if isinstance(self.init, str):
-                    centers = loop.matched(centers)
-                run = loop.run(centers, on_round=on_round, **how)
-                if not run.history:
-                    raise_infeasible(constraints, self.n_clusters, run.placement, WAY_OUT)
-                return run
-
-            best = best_improved(
-                start,
-                n_starts(self.init, self.n_init),
-                lambda run: (run.violated_weight, run.inertia),
-                # Without statements this is scikit-learn's KMeans; single moves know no sizes.
-                loop.improver(random_state, **how) if len(units.rows) and sizes is None else None,
-                what=type(self).__name__,
-                verbose=self.verbose,
+        def best_run(share: float, first: np.ndarray | None = None) -> Trimmed[Run]:
+            sizes = sizes_of(
+                self.size_min, self.size_max, self.n_clusters, weight, X.shape[0], share
             )
+            with HardLloyd(
+                data.X,
+                units,
+                self.n_clusters,
+                sample_weight=weight,
+                relax=relax,
+                time_limit=self.time_limit,
+                spherical=data.spherical,
+                sizes=sizes,
+                outlier_share=share,
+            ) as loop:
+
+                def start(number: int, on_round: Any) -> Run:
+                    centers = first
+                    if centers is None:
+                        centers = init_centers(
+                            data.X, self.n_clusters, self.init, weight, random_state, mean=data.mean
+                        )
+                        if isinstance(self.init, str):
+                            centers = loop.matched(centers)
+                    run = loop.run(centers, on_round=on_round, **how)
+                    if not run.history:
+                        raise_infeasible(constraints, self.n_clusters, run.placement, WAY_OUT)
+                    return run
+
+                # Without statements this is scikit-learn's KMeans; single moves know neither sizes
+                # nor rows set aside.
+                goes_on = len(units.rows) and sizes is None and not share
+                run = best_improved(
+                    start,
+                    n_starts(self.init, self.n_init) if first is None else 1,
+                    lambda run: (run.violated_weight, run.inertia),
+                    loop.improver(random_state, **how) if goes_on else None,
+                    what=type(self).__name__,
+                    verbose=self.verbose,
+                )
+                is_asked = self.outliers == "auto"
+                return Trimmed(run, far_rows(loop.near, run.centers) if is_asked else None)
+
+        best, self.outlier_share_ = best_trimmed(best_run, self.outliers, weight)
         self.cluster_centers_ = best.centers + data.mean
         self.labels_, self.inertia_ = best.labels, best.inertia
         self.n_iter_, self.converged_ = len(best.history), best.converged

@@ -19,6 +19,7 @@ from conclust._lloyd.improve import Improver, best_improved, swapped
 from conclust._lloyd.rows import open_rows
 from conclust._lloyd.start import centered, start_centers
 from conclust._lloyd.sweep import Assigned, on_sphere
+from conclust._lloyd.trim import OUTLIERS, Trimmed, Trimming, best_trimmed, far_rows, first_share
 from conclust._placement.links import Links, link_rows
 from conclust._placement.sizes import SIZES, Sized, Sizes, Vertices, sizes_of
 from conclust._placement.soft import best_to_move, place_rows
@@ -124,6 +125,8 @@ class SoftLloyd:
     n_clusters : int
     sizes : Sizes, default=None
         Least and largest size of each cluster.
+    outlier_share : float, default=0.0
+        Share of the rows that is set aside.
     """
 
     def __init__(
@@ -136,6 +139,7 @@ class SoftLloyd:
         sample_weight: np.ndarray | None = None,
         spherical: bool = False,
         sizes: Sizes | None = None,
+        outlier_share: float = 0.0,
         n_threads: int | None = None,
     ):
         self.links, self.n_clusters, self.n_features = links, n_clusters, X.shape[1]
@@ -145,6 +149,10 @@ class SoftLloyd:
         self._eps = float(np.finfo(X.dtype).eps)
         self._paid = np.zeros(len(links))
         self._placed = np.empty(len(links.rows), dtype=np.int32)
+        self._trimming: Trimming | None = None
+        if outlier_share:
+            self._trimming = Trimming(outlier_share, links.units_of(X.shape[0]), self.weight)
+        self._priced = self.price  # but for links of rows set aside
         self._sized: Sized | None = None
         if sizes is not None:
             self._sized = Sized(sizes, Vertices(*self._statements, sample_weight, X.shape[0]))
@@ -176,6 +184,7 @@ class SoftLloyd:
     ) -> Run:
         """Iterate from given centres; `exact`: go on by single moves where that comes to rest."""
         self.rows.forget()
+        self._last = self.rows.labels
         if self.spherical:
             centers = on_sphere(centers, centers)
         if self._sized is not None:
@@ -233,12 +242,12 @@ class SoftLloyd:
         *,
         is_first: bool = False,
     ) -> Run:
-        links, price, paid, placed = self.links, self.price, self._paid, self._placed
+        links, paid, placed = self.links, self._paid, self._placed
         unchanged = converged = False
         for _ in range(max_iter):
             assigned = self._assign(centers, is_first=is_first)
             is_first = False
-            n_broken = violated_price(links.pairs, links.sign, price, placed, paid)
+            n_broken = violated_price(links.pairs, links.sign, self._priced, placed, paid)
             previous = centers
             centers, n_refilled = self._update(centers)
             shift = float(((centers - previous) ** 2).sum())
@@ -254,7 +263,7 @@ class SoftLloyd:
                 break
         if not unchanged:
             self._assign(centers)
-            violated_price(links.pairs, links.sign, price, placed, paid)
+            violated_price(links.pairs, links.sign, self._priced, placed, paid)
         inertia = self.rows.inertia(centers)
         objective = inertia + float(paid.sum())
         return Run(self.rows.labels, centers, inertia, objective, converged, rounds.history)
@@ -263,28 +272,39 @@ class SoftLloyd:
         """Give free rows their nearest centre, and move linked ones from where they were."""
         rows, placed = self.rows, self._placed
         free = rows.sweep(centers)
+        aside = None if self._trimming is None else self._trimming(rows.distances_to_own(centers))
+        if aside is not None:
+            named = aside[self.links.rows][self.links.pairs].any(axis=1)
+            self._priced = np.where(named[:, np.newaxis], 0.0, self.price)
+        linked = Assigned(0, 0.0)
         if self._sized is not None:
-            linked = rows.add(self._place_sized(self._sized, is_first=is_first), centers)
-        elif not len(self.links):
-            return free
-        else:
+            placed_rows = self._place_sized(self._sized, aside, is_first=is_first)
+            linked = rows.add(placed_rows, centers)
+        elif len(self.links):
             if is_first:
                 placed[:] = rows.nearest
             cost = rows.distances * self.weight[self.links.rows, np.newaxis].astype(np.float64)
-            place_rows(cost, self.links, self.price, placed)
+            place_rows(cost, self.links, self._priced, placed)
             linked = rows.add(placed, centers)
-        return Assigned(free.n_changed + linked.n_changed, free.inertia + linked.inertia)
+        if aside is None:
+            return Assigned(free.n_changed + linked.n_changed, free.inertia + linked.inertia)
+        rows.drop(np.flatnonzero(aside))
+        n_changed = int((rows.labels != self._last).sum())
+        self._last = rows.labels.copy()
+        return Assigned(n_changed, rows.inertia(centers))
 
-    def _place_sized(self, sized: Sized, *, is_first: bool) -> npt.NDArray[np.int32]:
+    def _place_sized(
+        self, sized: Sized, aside: npt.NDArray[np.bool_] | None, *, is_first: bool
+    ) -> npt.NDArray[np.int32]:
         """Place linked rows and all others within the sizes; clusters of all rows."""
 
         def place_linked(cost: np.ndarray) -> np.ndarray:
             placed = cost.argmin(axis=1).astype(np.int32) if is_first else self._placed.copy()
-            place_rows(cost, self.links, self.price, placed)
+            place_rows(cost, self.links, self._priced, placed)
             return placed
 
         cost = self.rows.distances * self.weight[:, np.newaxis].astype(np.float64)
-        found = sized(cost, place_linked)
+        found = sized(cost, place_linked, aside)
         assert found is not None  # soft links do not clash
         self._placed[:], labels = found
         return labels.astype(np.int32)
@@ -292,7 +312,7 @@ class SoftLloyd:
     def _update(self, centers: np.ndarray) -> tuple[np.ndarray, int]:
         """Return the means, and how many rows were moved to fill empty clusters."""
         rows, links, weight = self.rows, self.links, self.weight
-        if self._sized is not None:
+        if self._sized is not None or self._trimming is not None:
             return means_and_far_rows(rows, centers), 0
         if not len(links):
             return rows.means(centers), 0
@@ -358,6 +378,13 @@ class PCKMeans(CentersMixin):
         them, and sizes that cannot be had raise
         :class:`~conclust.exceptions.InfeasibleSizesError`.
 
+    outliers : float, "auto" or None, default=None
+        Share of the rows (of `sample_weight` where given) to set aside as belonging nowhere: those
+        farthest from every centre get the label -1 and count in no mean (trimmed k-means).
+        Must-linked rows are set aside together or not at all; a cannot-link with such a row holds.
+        "auto" sets aside rows that lie farther out than those of a normal cluster do, a tenth of
+        them wrongly: hardly any where there is no noise.
+
     metric : {"euclidean", "cosine"}, default="euclidean"
         "cosine" clusters directions (spherical k-means): rows and centres have unit length, and
         distances, inertia and prices included, are those between them: ‖x − c‖² = 2 (1 − cos).
@@ -371,7 +398,7 @@ class PCKMeans(CentersMixin):
     Attributes
     ----------
     labels_ : ndarray of shape (n_samples,)
-        Cluster of each sample.
+        Cluster of each sample; -1 for those set aside by `outliers`.
 
     cluster_centers_ : ndarray of shape (n_clusters, n_features)
 
@@ -383,6 +410,9 @@ class PCKMeans(CentersMixin):
 
     penalty_ : float
         The price of a broken statement of weight 1; 0 for "auto" when there are no statements.
+
+    outlier_share_ : float
+        Share set aside.
 
     n_iter_ : int
         Iterations of the start that was kept, what went on from it included.
@@ -470,6 +500,7 @@ class PCKMeans(CentersMixin):
         "tol": [Interval(Real, 0, None, closed="left")],
         "size_min": SIZES,
         "size_max": SIZES,
+        "outliers": OUTLIERS,
         "metric": METRICS,
         "verbose": ["verbose"],
         "random_state": ["random_state"],
@@ -486,6 +517,7 @@ class PCKMeans(CentersMixin):
         tol: float = 1e-4,
         size_min: Any = None,
         size_max: Any = None,
+        outliers: Any = None,
         metric: str = "euclidean",
         verbose: int = 0,
         random_state: Any = None,
@@ -498,6 +530,7 @@ class PCKMeans(CentersMixin):
         self.tol = tol
         self.size_min = size_min
         self.size_max = size_max
+        self.outliers = outliers
         self.metric = metric
         self.verbose = verbose
         self.random_state = random_state
@@ -538,7 +571,6 @@ class PCKMeans(CentersMixin):
         constraints = constraints[constraints.kinds != "relative"]
         X, mean, spherical = centered(X, metric=self.metric)
         told = None if sample_weight is None else weight
-        sizes = sizes_of(self.size_min, self.size_max, self.n_clusters, told, X.shape[0])
 
         def centers(links: Links, generator: np.random.RandomState, number: int) -> np.ndarray:
             init = self.init
@@ -548,11 +580,19 @@ class PCKMeans(CentersMixin):
             return start_centers(X, links, self.n_clusters, init, weight, generator, number, mean)
 
         def best_run(
-            known: Constraints, price: float, n_init: int, seed: int, *, improve: bool = False
-        ) -> Run:
+            known: Constraints,
+            price: float,
+            n_init: int,
+            seed: int,
+            *,
+            share: float = 0.0,
+            from_centers: np.ndarray | None = None,
+            improve: bool = False,
+        ) -> Trimmed[Run]:
+            sizes = sizes_of(self.size_min, self.size_max, self.n_clusters, told, X.shape[0], share)
             links = link_rows(known)
             generator = np.random.RandomState(seed)
-            n = n_starts(self.init, n_init)
+            n = n_starts(self.init, n_init) if from_centers is None else 1
             seeds = generator.randint(2**31 - 1, size=n)
             how = {"max_iter": self.max_iter, "tol": tol}
             with SoftLloyd(
@@ -563,25 +603,30 @@ class PCKMeans(CentersMixin):
                 sample_weight=told,
                 spherical=spherical,
                 sizes=sizes,
+                outlier_share=share,
             ) as loop:
 
                 def start(number: int, on_round: Any) -> Run:
+                    if from_centers is not None:
+                        return loop.run(from_centers, on_round=on_round, **how)
                     first = centers(links, np.random.RandomState(seeds[number]), number)
                     if isinstance(self.init, str):
                         first = loop.matched(first)
                     return loop.run(first, on_round=on_round, **how)
 
-                return best_improved(
+                # Without statements this is scikit-learn's KMeans; single moves know neither sizes
+                # nor rows set aside.
+                goes_on = improve and len(links) and sizes is None and not share
+                run = best_improved(
                     start,
                     n,
                     lambda run: (run.objective,),
-                    # Without statements this is scikit-learn's KMeans; single moves know no sizes.
-                    loop.improver(generator, **how)
-                    if improve and len(links) and sizes is None
-                    else None,
+                    loop.improver(generator, **how) if goes_on else None,
                     what=type(self).__name__,
                     verbose=self.verbose,
                 )
+                is_asked = improve and self.outliers == "auto"
+                return Trimmed(run, far_rows(loop.rows, run.centers) if is_asked else None)
 
         seed = random_state.randint(2**31 - 1)
         if self.penalty != "auto":
@@ -594,10 +639,15 @@ class PCKMeans(CentersMixin):
             self.penalty_ = choose_price(
                 price_by_regret(X, first, weight, spherical=spherical),
                 constraints,
-                lambda *case: best_run(*case).labels,
+                lambda *case: best_run(*case, share=first_share(self.outliers)).run.labels,
                 generator,
             )
-        best = best_run(constraints, self.penalty_, self.n_init, seed, improve=True)
+
+        def trimmed(share: float, from_centers: np.ndarray | None = None) -> Trimmed[Run]:
+            how = {"share": share, "from_centers": from_centers, "improve": True}
+            return best_run(constraints, self.penalty_, self.n_init, seed, **how)
+
+        best, self.outlier_share_ = best_trimmed(trimmed, self.outliers, told)
         warn_if_degenerate(best.labels, self.n_clusters, "Lower n_clusters or the penalty.")
         self.labels_ = best.labels
         self.cluster_centers_ = best.centers + mean
