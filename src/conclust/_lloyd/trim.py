@@ -109,6 +109,11 @@ def _share(rows: npt.NDArray[np.bool_], weight: np.ndarray | None) -> float:
     return float(np.average(rows, weights=weight))
 
 
+def init_of_start(init: Any, number: int, share: float) -> Any:
+    """Where a start draws its centres: k-means++ loves far rows, every second one does without."""
+    return "random" if share and number % 2 and isinstance(init, str) else init
+
+
 def far_rows(rows: Rows, centers: np.ndarray) -> npt.NDArray[np.bool_]:
     """(n_samples,) which rows lie too far from every centre; the labels of `rows` are lost."""
     rows.forget()

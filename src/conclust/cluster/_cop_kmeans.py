@@ -19,7 +19,7 @@ from conclust._lloyd.improve import Improver, best_improved, swapped
 from conclust._lloyd.rows import open_rows
 from conclust._lloyd.start import centered, init_centers
 from conclust._lloyd.sweep import on_sphere
-from conclust._lloyd.trim import OUTLIERS, Trimmed, Trimming, best_trimmed, far_rows
+from conclust._lloyd.trim import OUTLIERS, Trimmed, Trimming, best_trimmed, far_rows, init_of_start
 from conclust._pairs import Graph
 from conclust._placement.hard import NOTHING, RUNGS, GivenUp, Outcome, Placement, place
 from conclust._placement.sizes import SIZES, Sized, Sizes, Vertices, sizes_of
@@ -192,7 +192,7 @@ class HardLloyd:
         """Iterate from given centres; `exact`: go on by single moves where that comes to rest."""
         self.near.forget()
         self._labels: np.ndarray | None = None
-        self._last = self.near.labels
+        self._last = self.near.labels.copy()
         self._moving = True
         if self.spherical:
             centers = on_sphere(centers, centers)
@@ -563,8 +563,9 @@ class COPKMeans(CentersMixin):
                 def start(number: int, on_round: Any) -> Run:
                     centers = first
                     if centers is None:
+                        init = init_of_start(self.init, number, share)
                         centers = init_centers(
-                            data.X, self.n_clusters, self.init, weight, random_state, mean=data.mean
+                            data.X, self.n_clusters, init, weight, random_state, mean=data.mean
                         )
                         if isinstance(self.init, str):
                             centers = loop.matched(centers)

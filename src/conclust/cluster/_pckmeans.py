@@ -19,7 +19,15 @@ from conclust._lloyd.improve import Improver, best_improved, swapped
 from conclust._lloyd.rows import open_rows
 from conclust._lloyd.start import centered, start_centers
 from conclust._lloyd.sweep import Assigned, on_sphere
-from conclust._lloyd.trim import OUTLIERS, Trimmed, Trimming, best_trimmed, far_rows, first_share
+from conclust._lloyd.trim import (
+    OUTLIERS,
+    Trimmed,
+    Trimming,
+    best_trimmed,
+    far_rows,
+    first_share,
+    init_of_start,
+)
 from conclust._placement.links import Links, link_rows
 from conclust._placement.sizes import SIZES, Sized, Sizes, Vertices, sizes_of
 from conclust._placement.soft import best_to_move, place_rows
@@ -184,7 +192,7 @@ class SoftLloyd:
     ) -> Run:
         """Iterate from given centres; `exact`: go on by single moves where that comes to rest."""
         self.rows.forget()
-        self._last = self.rows.labels
+        self._last = self.rows.labels.copy()
         if self.spherical:
             centers = on_sphere(centers, centers)
         if self._sized is not None:
@@ -572,8 +580,10 @@ class PCKMeans(CentersMixin):
         X, mean, spherical = centered(X, metric=self.metric)
         told = None if sample_weight is None else weight
 
-        def centers(links: Links, generator: np.random.RandomState, number: int) -> np.ndarray:
-            init = self.init
+        def centers(
+            links: Links, generator: np.random.RandomState, number: int, share: float = 0.0
+        ) -> np.ndarray:
+            init = init_of_start(self.init, number, share)
             # Wrong must-links make poor seeds, and two rows are few to be one.
             if isinstance(init, str) and init == "neighborhoods" and number % 2:
                 init = "k-means++"
@@ -609,7 +619,7 @@ class PCKMeans(CentersMixin):
                 def start(number: int, on_round: Any) -> Run:
                     if from_centers is not None:
                         return loop.run(from_centers, on_round=on_round, **how)
-                    first = centers(links, np.random.RandomState(seeds[number]), number)
+                    first = centers(links, np.random.RandomState(seeds[number]), number, share)
                     if isinstance(self.init, str):
                         first = loop.matched(first)
                     return loop.run(first, on_round=on_round, **how)
