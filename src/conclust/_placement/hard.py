@@ -23,6 +23,7 @@ from conclust._kernels.place_hard import (
     unfold_leaves,
 )
 from conclust._placement.apart_graph import ApartGraph
+from conclust._placement.regret import two_least
 
 # Budgets count elementary steps, not seconds, so that answers do not depend on the machine.
 IMPROVE_BUDGET = 100_000_000  # links looked at: a few seconds, hardly ever spent
@@ -273,8 +274,8 @@ def _start_greedily(cost: FloatArray, graph: ApartGraph) -> IntArray:
 
 def _start_softly(cost: FloatArray, graph: ApartGraph) -> IntArray:
     """Start from the cheapest clusters, first with links at a third of what leaving them costs."""
-    cheapest_two = np.partition(cost, 1, axis=1)
-    regret = cheapest_two[:, 1] - cheapest_two[:, 0]
+    least, second = two_least(cost)
+    regret = second - least
     # In random clusters a unit has 1 / n_clusters of its links broken.
     typical_clash = graph.weight.sum() / cost.size
     price = regret.mean() / (3 * typical_clash)

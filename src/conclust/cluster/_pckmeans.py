@@ -157,6 +157,8 @@ class SoftLloyd:
         self._eps = float(np.finfo(X.dtype).eps)
         self._paid = np.zeros(len(links))
         self._placed = np.empty(len(links.rows), dtype=np.int32)
+        # Made once: to get so much memory from the system takes longer than to fill it.
+        self._cost = np.empty((len(links.rows), n_clusters))
         self._trimming: Trimming | None = None
         if outlier_share:
             self._trimming = Trimming(outlier_share, links.units_of(X.shape[0]), self.weight)
@@ -282,7 +284,7 @@ class SoftLloyd:
         free = rows.sweep(centers)
         aside = None if self._trimming is None else self._trimming(rows.distances_to_own(centers))
         if aside is not None:
-            named = aside[self.links.rows][self.links.pairs].any(axis=1)
+            named = np.any(aside[self.links.rows[self.links.pairs]], axis=1)
             self._priced = np.where(named[:, np.newaxis], 0.0, self.price)
         linked = Assigned(0, 0.0)
         if self._sized is not None:
@@ -291,8 +293,9 @@ class SoftLloyd:
         elif len(self.links):
             if is_first:
                 placed[:] = rows.nearest
-            cost = rows.distances * self.weight[self.links.rows, np.newaxis].astype(np.float64)
-            place_rows(cost, self.links, self._priced, placed)
+            weight = self.weight[self.links.rows, np.newaxis].astype(np.float64)
+            np.multiply(rows.distances, weight, out=self._cost)
+            place_rows(self._cost, self.links, self._priced, placed)
             linked = rows.add(placed, centers)
         if aside is None:
             return Assigned(free.n_changed + linked.n_changed, free.inertia + linked.inertia)
@@ -654,8 +657,8 @@ class PCKMeans(CentersMixin):
             )
 
         def trimmed(share: float, from_centers: np.ndarray | None = None) -> Trimmed[Run]:
-            how = {"share": share, "from_centers": from_centers, "improve": True}
-            return best_run(constraints, self.penalty_, self.n_init, seed, **how)
+            case = constraints, self.penalty_, self.n_init, seed
+            return best_run(*case, share=share, from_centers=from_centers, improve=True)
 
         best, self.outlier_share_ = best_trimmed(trimmed, self.outliers, told)
         warn_if_degenerate(best.labels, self.n_clusters, "Lower n_clusters or the penalty.")

@@ -293,7 +293,7 @@ class AutoCluster(ClusterMixin, BaseEstimator):
     def _fit_plain(self, X: Any, seed: int) -> None:
         """Plain k-means."""
         began = time.perf_counter()
-        how = {"n_init": N_INIT, "random_state": seed}
+        how: dict[str, Any] = {"n_init": N_INIT, "random_state": seed}
         if self.metric == "cosine":
             self.method_ = "spherical k-means"
             model = ConstrainedKMeans(self.n_clusters_, metric=self.metric, **how)
