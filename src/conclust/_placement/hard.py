@@ -371,7 +371,7 @@ def _color(cost: FloatArray, graph: ApartGraph) -> tuple[int, IntArray, IntArray
         verdict, colors, witness = _color_connected(core, alive, n_clusters)
         if verdict != FOUND:
             return verdict, labels, units[witness]
-        labels[units[alive]] = _cheapest_names(cost[units[alive]], colors[alive])
+        labels[units[alive]] = _cheapest_names(cost, units[alive], colors[alive])
     # A removed unit had fewer than n_clusters neighbours left: one cluster at least is open.
     extend(cost, graph.indptr, graph.indices, peeled[::-1].copy(), labels)
     return FOUND, labels, NOTHING
@@ -475,14 +475,14 @@ def _renamed(cost: FloatArray, graph: ApartGraph, labels: IntArray) -> IntArray:
     labels = labels.copy()
     for component in np.argsort(-np.bincount(graph.component), kind="stable")[:MAX_RENAMED]:
         units = np.flatnonzero(graph.component == component)
-        labels[units] = _cheapest_names(cost[units], labels[units])
+        labels[units] = _cheapest_names(cost, units, labels[units])
     return labels
 
 
-def _cheapest_names(cost: FloatArray, labels: IntArray) -> IntArray:
-    """Match labels 0..n_clusters-1 to the clusters at least cost, one to one."""
+def _cheapest_names(cost: FloatArray, units: IntArray, labels: IntArray) -> IntArray:
+    """Match the labels of some units to the clusters at least cost, one to one."""
     n_units, n_clusters = cost.shape
-    members = csr_array((np.ones(n_units), (labels, np.arange(n_units))), (n_clusters, n_units))
+    members = csr_array((np.ones(len(units)), (labels, units)), (n_clusters, n_units))
     return linear_sum_assignment(members @ cost)[1][labels]
 
 

@@ -157,6 +157,8 @@ class HardLloyd:
         self.weight = np.ones(X.shape[0]) if sample_weight is None else sample_weight
         self._weight = np.empty(0) if sample_weight is None else sample_weight[units.rows]
         self._given_up: GivenUp = {}
+        # Made once: to get so much memory from the system takes longer than to fill it.
+        self._cost = np.empty((units.graph.n_units, n_clusters))
         self._trimming: Trimming | None = None
         if outlier_share:
             self._trimming = Trimming(outlier_share, units.of_rows(X.shape[0]), self.weight)
@@ -283,11 +285,12 @@ class HardLloyd:
 
     def _assign(self, centers: np.ndarray) -> tuple[int, float, Placement]:
         """Place all rows; return rows changed, inertia and where the units went."""
-        near, (_, unit, graph) = self.near, self.units
+        near, unit = self.near, self.units.unit
         free = near.sweep(centers)
         aside = None if self._trimming is None else self._trimming(near.distances_to_own(centers))
         if self._sized is None:
-            cost = np.zeros((graph.n_units, self.n_clusters))
+            cost = self._cost
+            cost.fill(0)
             sum_costs(near.distances, unit, self._weight, cost)
             if aside is not None:
                 cost[unit[aside[self.units.rows]]] = 0.0  # wherever that suits the others
