@@ -26,10 +26,11 @@ def estimator_table() -> str:
     ]
     dense = [name for name, each in estimators().items() if not each._takes.sparse]
     square = [name for name, each in estimators().items() if each._takes.square]
+    cosine = [name for name, each in estimators().items() if each._takes.cosine]
     return (
         table(["", "kinds of statement", "hard or soft", "use it when"], rows)
         + f"\n\nSparse rows are taken by all but {listed(dense)}. An array of n × n is held by "
-        f"{listed(square)}."
+        f'{listed(square)}. Directions are clustered, with `metric="cosine"`, by {listed(cosine)}.'
     )
 
 

@@ -39,6 +39,8 @@ CASES = [
     EstimatorCase(ConstrainedKMeans(n_clusters=3), plain=KMeans()),
     EstimatorCase(ConstrainedKMeans(n_clusters=3, order="random", max_iter=30), plain=KMeans()),
     EstimatorCase(PCKMeans(n_clusters=3, n_init=2), plain=KMeans()),
+    EstimatorCase(COPKMeans(n_clusters=3, n_init=2, outliers=0.1)),
+    EstimatorCase(PCKMeans(n_clusters=3, n_init=2, size_max=1e9)),
     EstimatorCase(MPCKMeans(n_clusters=3, n_init=2)),
     EstimatorCase(GeneralizedKMeans(n_clusters=3, n_init=2)),
     EstimatorCase(GeneralizedKMeans(n_clusters=3, n_init=2, update="online")),

@@ -54,6 +54,8 @@ class Takes:
         Every statement holds in the result, or `fit` raises.
     sparse : bool
         Takes sparse rows.
+    cosine : bool
+        Has `metric`, and ``metric="cosine"`` brings its rows to unit length at the door.
     square : bool
         Holds an array of n_samples × n_samples.
     names : tuple of Named
@@ -70,6 +72,7 @@ class Takes:
     weights: str = ""
     hard: bool = False
     sparse: bool = True
+    cosine: bool = False
     square: bool = False
     names: tuple[Named, ...] = ()
     clusters: str = "n_clusters"

@@ -58,8 +58,12 @@ def named_rows(pairs: IntArray, dtype: Any = np.int64) -> tuple[IntArray, IntArr
 def violated(
     labels: npt.NDArray[Any], pairs: IntArray, sign: npt.NDArray[Any]
 ) -> npt.NDArray[np.bool_]:
-    """(m,) which pairs the labels break: must-links (sign > 0) apart, cannot-links together."""
-    return (labels[pairs[:, 0]] == labels[pairs[:, 1]]) != (sign > 0)
+    """(m,) which pairs the labels break: must-links (sign > 0) apart, cannot-links together.
+
+    Rows labelled -1 are in no cluster: two of them share none, and are not torn apart.
+    """
+    first, second = labels[pairs[:, 0]], labels[pairs[:, 1]]
+    return np.where(sign > 0, first != second, (first == second) & (first != -1))
 
 
 def connected(pairs: IntArray, n: int) -> tuple[IntArray, int]:

@@ -7,9 +7,12 @@ import numpy as np
 import scipy.sparse as sp
 
 from conclust._declare import KINDS, users_of, words_of
-from conclust._sklearn import check_sample_weight, validate_data
+from conclust._sklearn import StrOptions, check_sample_weight, validate_data
 from conclust.constraints import Constraints
 from conclust.exceptions import ConstraintsIgnoredWarning
+
+# What the parameter `metric` of the k-means family may be.
+METRICS = [StrOptions({"euclidean", "cosine"})]
 
 
 def check_inputs(
@@ -34,7 +37,7 @@ def check_inputs(
     Returns
     -------
     X : ndarray or CSR matrix
-        float64, or float32 if it came so; finite.
+        float64, or float32 if it came so; finite; of unit length with ``metric="cosine"``.
     constraints : Constraints
         With `n_samples` set to the rows of X, in their order; an empty set for None.
     """
@@ -50,6 +53,7 @@ def check_inputs(
         accept_large_sparse=False,
     )
     refuse_overflow(rows)
+    rows = in_metric(estimator, rows)
     check_enough_rows(rows.shape[0], n_clusters)
     constraints = as_constraints(constraints, X)
     warn_of_ignored(estimator, constraints)
@@ -76,7 +80,7 @@ def warn_of_ignored(estimator: Any, constraints: Constraints) -> None:
 def check_new_rows(estimator: Any, X: Any, *, dtype: Any) -> Any:
     """Check the rows given to `predict` or `transform` against those of `fit`."""
     refuse_dask(X)
-    return validate_data(
+    rows = validate_data(
         estimator,
         with_small_indices(X),
         reset=False,
@@ -85,6 +89,33 @@ def check_new_rows(estimator: Any, X: Any, *, dtype: Any) -> Any:
         order="C",
         accept_large_sparse=False,
     )
+    return in_metric(estimator, rows)
+
+
+def in_metric(estimator: Any, X: Any) -> Any:
+    """Rows as the estimator compares them: of unit length where angles count."""
+    return unit_rows(X) if estimator._takes.cosine and estimator.metric == "cosine" else X
+
+
+def unit_rows(X: Any) -> Any:
+    """Rows divided by their lengths; a row of zeros has no direction and is refused."""
+    is_sparse = sp.issparse(X)
+    squares = X.astype(np.float64).power(2).sum(axis=1) if is_sparse else None
+    if squares is None:
+        squares = np.einsum("ij,ij->i", X, X, dtype=np.float64)
+    lengths = np.sqrt(np.asarray(squares).ravel())
+    without = np.flatnonzero(lengths == 0)
+    if len(without):
+        first = ", ".join(map(str, without[:5].tolist())) + (", …" if len(without) > 5 else "")
+        raise ValueError(
+            f"metric='cosine' compares directions, but {len(without)} of the {X.shape[0]} rows of "
+            f"X are all zeros and have none: {first}. Leave them out, or use metric='euclidean'."
+        )
+    if is_sparse:
+        unit = X.copy()
+        unit.data /= np.repeat(lengths, np.diff(X.indptr)).astype(X.dtype)
+        return unit
+    return X / lengths[:, np.newaxis].astype(X.dtype)
 
 
 def as_constraints(constraints: Any, X: Any) -> Constraints:

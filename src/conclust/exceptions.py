@@ -5,7 +5,8 @@
     ConclustError
     ├── InvalidConstraintsError       malformed statements: wrong shape, unknown id, self-link
     ├── InfeasibleConstraintsError    well-formed, but k clusters cannot keep them all
-    │   └── InconsistentConstraintsError   … whatever the number of clusters
+    │   ├── InconsistentConstraintsError   … whatever the number of clusters
+    │   └── InfeasibleSizesError           … within the sizes asked for
     ├── DatasetNotFoundError          a data set neither at hand nor fetchable
     ├── ModelFileError                a file that holds no model, or one that is not trusted
     ├── SessionError                  an answer that fits no question, a file that holds no session
@@ -46,6 +47,10 @@ class InfeasibleConstraintsError(ConclustError, ValueError):
 
 class InconsistentConstraintsError(InfeasibleConstraintsError):
     """The statements contradict each other, whatever the number of clusters."""
+
+
+class InfeasibleSizesError(InfeasibleConstraintsError):
+    """No clustering has the sizes asked for, or none that keeps the statements, too."""
 
 
 class DatasetNotFoundError(ConclustError, FileNotFoundError):

@@ -344,3 +344,18 @@ def test_conflicts_and_report_are_sought_once(blobs, monkeypatch, method):
     model = getattr(conclust, told["class"])(3, random_state=0)
     model.fit(frame[["x", "y"]].to_numpy(), constraints=known)
     assert there == calls["report"]
+
+
+@pytest.mark.parametrize("method", ["auto", "pckmeans"])
+def test_directions_are_clustered_where_asked(blobs, method, tmp_path):
+    # Check with rows along three rays: their lengths say nothing.
+    rng = np.random.RandomState(0)
+    y = np.repeat([0, 1, 2], 10)
+    rays = np.eye(3)[y] + rng.normal(scale=0.1, size=(30, 3))
+    np.save(tmp_path / "rays.npy", rays * rng.uniform(0.1, 50, (30, 1)))
+    out = tmp_path / "out"
+    how = ("--method", method, "--set", "metric=cosine", "-k", 3, "-o", out)
+    result = run("cluster", tmp_path / "rays.npy", *how)
+    assert result.exit_code == 0, result.output
+    labels = [row["label"] for row in read(out / "labels.csv")]
+    assert adjusted_rand_score(y, labels) == 1

@@ -49,7 +49,7 @@ def test_moving_rows_ends_where_no_row_wants_to_move(compiled, problem):
     order = np.arange(len(labels))
     before = total_price(cost, links.pairs, links.sign, price, labels)
     move_rows = kernel("move_rows", compiled)
-    while move_rows(cost, *graph(links, price), order, labels):
+    while move_rows(cost, *graph(links, price), cost.min(axis=1), order, labels):
         after = total_price(cost, links.pairs, links.sign, price, labels)
         assert after < before
         before = after
@@ -67,7 +67,7 @@ def test_a_move_counts_if_and_only_if_the_total_falls(compiled, name, problem):
     cost, links, price, labels = problem
     last = {
         "move_groups": links.groups,
-        "move_chains": (np.arange(len(labels)), 5, 1_000_000),
+        "move_chains": (cost.min(axis=1), np.arange(len(labels)), 5, 1_000_000),
     }[name]
     start = labels.copy()
     before = total_price(cost, links.pairs, links.sign, price, start)
@@ -80,12 +80,14 @@ def test_a_move_counts_if_and_only_if_the_total_falls(compiled, name, problem):
 def test_compiled_and_plain_agree(problem):
     cost, links, price, labels = problem
     order = np.arange(len(labels))
-    results = []
+    results, least = [], cost.min(axis=1)
     for compiled in (True, False):
         found = labels.copy()
-        kernel("move_rows", compiled)(cost, *graph(links, price), order, found)
+        kernel("move_rows", compiled)(cost, *graph(links, price), least, order, found)
         kernel("move_groups", compiled)(cost, *graph(links, price), *links.groups, found)
-        kernel("move_chains", compiled)(cost, *graph(links, price), order, 5, 1_000_000, found)
+        kernel("move_chains", compiled)(
+            cost, *graph(links, price), least, order, 5, 1_000_000, found
+        )
         results.append(found)
     np.testing.assert_array_equal(*results)
 
@@ -101,7 +103,8 @@ def test_placing_mostly_finds_the_optimum():
         price = np.ones((len(links), 1))
         best = least_total(cost, links.pairs, links.sign, price)
         labels = cost.argmin(axis=1).astype(np.int32)
-        while place_soft.move_rows(cost, *graph(links, price), np.arange(len(labels)), labels):
+        every = np.arange(len(labels))
+        while place_soft.move_rows(cost, *graph(links, price), cost.min(axis=1), every, labels):
             pass
         swept = total_price(cost, links.pairs, links.sign, price, labels)
         place_rows(cost, links, price, labels)
@@ -132,10 +135,10 @@ def test_two_rows_that_may_not_meet_change_places(compiled):
     cost = np.array([[3.0, 0.0], [0.0, 3.0]])
     price = np.array([[10.0]])
     labels = np.array([0, 1], dtype=np.int32)
-    order = np.arange(2)
-    assert kernel("move_rows", compiled)(cost, *graph(links, price), order, labels) == 0
+    least, order = cost.min(axis=1), np.arange(2)
+    assert kernel("move_rows", compiled)(cost, *graph(links, price), least, order, labels) == 0
     chains = kernel("move_chains", compiled)
-    assert chains(cost, *graph(links, price), order, 2, 1_000_000, labels) == 1
+    assert chains(cost, *graph(links, price), least, order, 2, 1_000_000, labels) == 1
     assert labels.tolist() == [1, 0]
 
 
@@ -147,7 +150,10 @@ def test_a_chain_needs_length_and_budget(compiled):
     chains = kernel("move_chains", compiled)
     for longest, budget in ((1, 1_000_000), (2, 0)):
         labels = np.array([0, 1], dtype=np.int32)
-        assert chains(cost, *graph(links, price), np.arange(2), longest, budget, labels) == 0
+        assert (
+            chains(cost, *graph(links, price), np.zeros(2), np.arange(2), longest, budget, labels)
+            == 0
+        )
         assert labels.tolist() == [0, 1]
 
 
@@ -158,7 +164,10 @@ def test_a_group_moves_as_one(compiled):
     cost = np.array([[1.0, 0.0]] * 3)
     price = np.ones((3, 1))
     labels = np.zeros(3, dtype=np.int32)
-    assert kernel("move_rows", compiled)(cost, *graph(links, price), np.arange(3), labels) == 0
+    assert (
+        kernel("move_rows", compiled)(cost, *graph(links, price), np.zeros(3), np.arange(3), labels)
+        == 0
+    )
     groups = kernel("move_groups", compiled)
     assert groups(cost, *graph(links, price), *links.groups, labels) == 1
     assert labels.tolist() == [1, 1, 1]

@@ -29,7 +29,7 @@ class TwoBlocks:
         self.blocks = [X[:cut].copy(), X[cut:].copy()]
         self.shape, self.dtype = X.shape, X.dtype
 
-    def open_rows(self, n_clusters, *, sample_weight, linked, all_distances, n_threads):
+    def open_rows(self, n_clusters, *, sample_weight, linked, all_distances, spherical, n_threads):
         return OpenBlocks(self, n_clusters, sample_weight, linked)
 
 

@@ -6,8 +6,9 @@ means by
     w n_b / (n_b + w) ‖m − c_b‖²  −  w n_a / (n_a − w) ‖m − c_a‖²,
 
 n being masses before the move: a batch step compares the distances alone, and so stays in
-labellings that these moves leave. Links are those of `place_soft`, with one price each; a price of
-infinity forbids.
+labellings that these moves leave. On the unit sphere, where a cluster of mass n and sum S costs
+2 (n − ‖S‖), a part adds 2 (w − ‖S + w m‖ + ‖S‖) to a cluster whose others have the sum S. Links are
+those of `place_soft`, with one price each; a price of infinity forbids.
 """
 
 import numpy as np
@@ -21,7 +22,7 @@ NOTHING = 1e-9
 @jit
 def move_parts(
     means, mass, starts, members, indptr, neighbor, link, sign, price, order, max_passes, least,
-    regret, labels, columns, masses,
+    spherical, regret, labels, columns, masses,
 ):  # fmt: skip
     """Visit parts again and again; move each where distances and prices fall most.
 
@@ -36,6 +37,7 @@ def move_parts(
     order            (any,)        int64     in      parts to visit
     max_passes                     int       in      visits of each part; 0 only fills `regret`
     least                          float     in      share of what is paid that a move must save
+    spherical                      bool      in      rows and centres have unit length
     regret           (m,)          float64   out     what the best move would cost, as a share of
                                                      what is paid; infinite where none is allowed
     labels           (≥ v,)        int32     inout   of all vertices
@@ -46,7 +48,7 @@ def move_parts(
     be broken. Returns how many moves were made.
     """
     n_clusters = len(masses)
-    bill = np.empty(n_clusters, np.float64)
+    bill, squares = np.empty(n_clusters, np.float64), np.empty(n_clusters, np.float64)
     n_moves = 0
     for _ in range(max(max_passes, 1)):
         n_before = n_moves
@@ -54,7 +56,10 @@ def move_parts(
             vertices = members[starts[part] : starts[part + 1]]
             old = labels[vertices[0]]
             regret[part] = np.inf
-            _fill_bill(means[part], mass[part], old, columns, masses, bill)
+            if spherical:
+                _fill_bill_on_sphere(means[part], mass[part], old, columns, masses, squares, bill)
+            else:
+                _fill_bill(means[part], mass[part], old, columns, masses, bill)
             if not _add_prices(vertices, old, indptr, neighbor, link, sign, price, labels, bill):
                 continue
             new = old
@@ -91,6 +96,26 @@ def _fill_bill(mean, mass, old, columns, masses, bill):
             bill[c] *= mass / share if c == old else mass * share
         else:
             bill[c] = 0.0
+
+
+@inlined
+def _fill_bill_on_sphere(mean, mass, old, columns, masses, squares, bill):
+    """What the part adds to 2 Σ (n − ‖S‖) as a member of each cluster."""
+    bill[:] = 0.0
+    squares[:] = 0.0
+    part = 0.0
+    for f in range(len(mean)):
+        value = mean[f]
+        part += (mass * value) ** 2
+        for c in range(len(bill)):
+            bill[c] += value * columns[f, c]
+            squares[c] += columns[f, c] ** 2
+    for c in range(len(bill)):
+        cross = 2.0 * masses[c] * mass * bill[c]
+        own = masses[c] ** 2 * squares[c]
+        other = np.sqrt(max(own + part + (-cross if c == old else cross), 0.0))
+        gain = np.sqrt(own) - other if c == old else other - np.sqrt(own)
+        bill[c] = max(2.0 * (mass - gain), 0.0)
 
 
 @helper

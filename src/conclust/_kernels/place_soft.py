@@ -14,7 +14,7 @@ many moves it made, 0 when there was none to make.
 
 import numpy as np
 
-from conclust._kernels._jit import helper, inlined, jit
+from conclust._kernels._jit import helper, jit
 
 # A move must save more than this share of the sums it compares: below it is rounding, and
 # rounding could go up and down for ever.
@@ -22,7 +22,7 @@ ROUNDING = 1e-14
 
 
 @jit
-def move_rows(cost, indptr, neighbor, link, sign, price, order, labels):
+def move_rows(cost, indptr, neighbor, link, sign, price, least, order, labels):
     """Let each row in turn take its cheapest cluster, given all others.
 
     cost             (m, k)        float64   in      cost of each row in each cluster
@@ -30,12 +30,15 @@ def move_rows(cost, indptr, neighbor, link, sign, price, order, labels):
     neighbor, link   (2 p,)        int64     in
     sign             (p,)          int8      in      +1 must-link, −1 cannot-link
     price            (p, k or 1)   float64   in      not negative
+    least            (m,)          float64   in      least cost of each row
     order            (any,)        int64     in      rows to visit
     labels           (m,)          int32     inout
     """
     bill = np.empty(cost.shape[1], np.float64)
     n_moves = 0
     for row in order:
+        if _is_content(cost, indptr, neighbor, link, sign, price, least, labels, row):
+            continue
         _fill_bill(cost, indptr, neighbor, link, sign, price, labels, row, bill)
         cluster = _cheapest(bill, labels[row])
         n_moves += cluster != labels[row]
@@ -88,7 +91,7 @@ def move_groups(cost, indptr, neighbor, link, sign, price, starts, members, labe
 
 
 @jit
-def move_chains(cost, indptr, neighbor, link, sign, price, order, longest, budget, labels):
+def move_chains(cost, indptr, neighbor, link, sign, price, least, order, longest, budget, labels):
     """Move a row, let the rows whose links this breaks answer, theirs after them; keep what pays.
 
     longest                        int       in      rows moved by one chain at most
@@ -106,8 +109,7 @@ def move_chains(cost, indptr, neighbor, link, sign, price, order, longest, budge
     chain = 0
     n_moves = 0
     for start in order:
-        _fill_bill(cost, indptr, neighbor, link, sign, price, labels, start, bill)
-        if _is_content(cost, bill, start, labels[start]):
+        if _is_content(cost, indptr, neighbor, link, sign, price, least, labels, start):
             continue
         for target in range(n_clusters):
             if target == labels[start]:
@@ -202,10 +204,20 @@ def _cheapest(bill, current):
     return best
 
 
-@inlined
-def _is_content(cost, bill, row, label):
-    """Whether the row is in its cheapest cluster and pays for no link."""
-    for c in range(len(bill)):
-        if cost[row, c] < cost[row, label]:
-            return False
-    return bill[label] <= cost[row, label]
+@helper
+def _is_content(cost, indptr, neighbor, link, sign, price, least, labels, row):
+    """Whether the row is in its cheapest cluster and pays for no link: known without its bill."""
+    label = labels[row]
+    own = cost[row, label]
+    if own > least[row]:
+        return False
+    step = 0 if price.shape[1] == 1 else 1
+    paid = own
+    for e in range(indptr[row], indptr[row + 1]):
+        m = link[e]
+        there = labels[neighbor[e]]
+        if sign[m] < 0 and there == label:
+            paid += price[m, step * there]
+        elif sign[m] > 0 and there != label:
+            paid += (price[m, step * label] + price[m, step * there]) / 2
+    return paid <= own

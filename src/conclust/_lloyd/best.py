@@ -72,7 +72,7 @@ def warn_if_degenerate(
     labels: np.ndarray, n_clusters: int, way_out: str = "Lower n_clusters."
 ) -> None:
     """Say so when clusters were left empty; to be called by `fit` itself."""
-    n_found = np.count_nonzero(np.bincount(labels, minlength=n_clusters))
+    n_found = np.count_nonzero(np.bincount(labels[labels >= 0], minlength=n_clusters))
     if n_found < n_clusters:
         warnings.warn(
             f"Only {n_found} of n_clusters={n_clusters} clusters have rows: X has too few distinct "

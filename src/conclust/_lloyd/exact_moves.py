@@ -9,6 +9,7 @@ from conclust._arrays import FloatArray, IntArray
 from conclust._kernels._short import short
 from conclust._kernels.exact_moves import move_parts
 from conclust._lloyd.rows import Rows
+from conclust._lloyd.sweep import on_sphere
 from conclust._pairs import Graph
 
 # Looks at all parts before the batch steps go on, and visits of those that are near to a move.
@@ -111,10 +112,12 @@ class ExactMoves:
     ----------
     rows : Rows
     parts : Parts
+    spherical : bool, default=False
+        Centres are the means brought to unit length.
     """
 
-    def __init__(self, rows: Rows, parts: Parts, n_features: int):
-        self._rows, self._parts = rows, parts
+    def __init__(self, rows: Rows, parts: Parts, n_features: int, *, spherical: bool = False):
+        self._rows, self._parts, self._spherical = rows, parts, spherical
         step = max(BLOCK // n_features, 1)
         self._blocks = [slice(at, at + step) for at in range(0, len(parts.mass), step)]
         self._means = self._gather(self._blocks[0]) if len(self._blocks) == 1 else None
@@ -137,7 +140,8 @@ class ExactMoves:
         Parameters
         ----------
         centers : ndarray of shape (n_clusters, n_features)
-            Means of the rows' labels; anywhere for a cluster that has no rows.
+            Means of the rows' labels, on the sphere where they belong there; anywhere for a cluster
+            that has no rows.
         labels : ndarray of shape (n_vertices,)
             Of the vertices; changed in place, as are those of the rows.
 
@@ -149,7 +153,8 @@ class ExactMoves:
         """
         parts, own, n_vertices = self._parts, self._rows.labels, len(labels)
         every = np.concatenate([labels, own], dtype=np.int32)
-        columns = np.array(centers.T, dtype=np.float64, order="C")
+        means = self.means(centers) if self._spherical else centers
+        columns = np.array(means.T, dtype=np.float64, order="C")
         masses = np.bincount(own, parts.weight, len(centers)).astype(np.float64)
         least = 1e3 * float(np.finfo(centers.dtype).eps)
         n_moves, last = 0, -1
@@ -164,7 +169,8 @@ class ExactMoves:
             own[:] = every[n_vertices:]
             statements = parts.statements
             own[statements.rows] = labels[statements.vertex]
-        return np.ascontiguousarray(columns.T, dtype=centers.dtype), n_moves
+        found = np.ascontiguousarray(columns.T, dtype=centers.dtype)
+        return on_sphere(found, centers) if self._spherical else found, n_moves
 
     def _settle(
         self,
@@ -184,7 +190,7 @@ class ExactMoves:
             move = short(move_parts, len(order) * columns.size)
             return move(
                 means, parts.mass[block], starts, parts.members, *graph, sign, price, order,
-                max_passes, least, regret, labels, columns, masses,
+                max_passes, least, self._spherical, regret, labels, columns, masses,
             )  # fmt: skip
 
         n_moves, everybody = 0, np.arange(len(means))

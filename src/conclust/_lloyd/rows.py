@@ -30,6 +30,7 @@ class Rows(Protocol):
     def sweep(self, centers: np.ndarray) -> Assigned: ...
     def add(self, placed: np.ndarray, centers: np.ndarray) -> Assigned: ...
     def move(self, i: int, cluster: int) -> None: ...
+    def drop(self, rows: np.ndarray) -> None: ...
     def means(self, centers: np.ndarray, *, refill: bool = True) -> np.ndarray: ...
     def inertia(self, centers: np.ndarray) -> float: ...
     def distances_to_own(self, centers: np.ndarray) -> np.ndarray: ...
@@ -54,6 +55,7 @@ def open_rows(
     sample_weight: np.ndarray | None = None,
     linked: np.ndarray | None = None,
     all_distances: bool = False,
+    spherical: bool = False,
     n_threads: int | None = None,
 ) -> Rows:
     """Make the rows of X ready for k-means.
@@ -63,7 +65,7 @@ def open_rows(
     X : {ndarray, CSR matrix} of shape (n_samples, n_features), or source of rows
         A source has `shape`, `dtype` and a method ``open_rows`` that takes the other arguments.
     n_clusters : int
-    sample_weight, linked, all_distances, n_threads
+    sample_weight, linked, all_distances, spherical, n_threads
         As in `NearestCenters`.
 
     Returns
@@ -74,6 +76,7 @@ def open_rows(
         "sample_weight": sample_weight,
         "linked": linked,
         "all_distances": all_distances,
+        "spherical": spherical,
         "n_threads": n_threads,
     }
     if hasattr(X, "open_rows"):

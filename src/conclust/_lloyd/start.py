@@ -21,20 +21,22 @@ Init = str | np.ndarray | Callable[..., np.ndarray]
 
 
 class Centered(NamedTuple):
-    """Data moved to their mean, and that mean; sparse data stay where they are."""
+    """Data moved to their mean, and that mean; sparse data and unit rows stay where they are."""
 
     X: Matrix
     mean: np.ndarray  # (n_features,)
+    spherical: bool = False  # rows have unit length, and so shall centres
 
 
-def centered(X: Matrix, *, copy: bool = True) -> Centered:
+def centered(X: Matrix, *, copy: bool = True, metric: str = "euclidean") -> Centered:
     """Move dense data to their mean, where ‖x‖² + ‖c‖² − 2 x·c loses fewest digits.
 
     Distances do not change. Whoever calls adds ``mean`` to the centres found. Done once for all
     starts and rounds; ``copy=False`` overwrites X, for a caller who holds the only reference.
+    With ``metric="cosine"`` the rows have come from the door with unit length, and stay.
     """
-    if sp.issparse(X):
-        return Centered(X, np.zeros(X.shape[1], dtype=X.dtype))
+    if sp.issparse(X) or metric == "cosine":
+        return Centered(X, np.zeros(X.shape[1], dtype=X.dtype), metric == "cosine")
     mean = X.mean(axis=0)
     return Centered(np.subtract(X, mean, out=None if copy else X), mean)
 

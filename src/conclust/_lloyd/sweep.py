@@ -60,6 +60,9 @@ class NearestCenters:
         Rows the caller places, ascending and distinct.
     all_distances : bool, default=False
         Whether a sweep also fills ``distances``.
+    spherical : bool, default=False
+        Rows and centres have unit length: `means` are brought back to the sphere, which is where
+        the sum of squared distances, 2 Σ w (1 − cos), is least there.
     n_threads : int, default=None
         At most so many threads; None for `available_threads`.
 
@@ -90,11 +93,13 @@ class NearestCenters:
         sample_weight: np.ndarray | None = None,
         linked: np.ndarray | None = None,
         all_distances: bool = False,
+        spherical: bool = False,
         n_threads: int | None = None,
     ):
         n_samples, n_features = X.shape
         self.X = X
         self.n_clusters = n_clusters
+        self._spherical = spherical
         self.weight = np.asarray(() if sample_weight is None else sample_weight, dtype=X.dtype)
         rows = np.asarray(() if linked is None else linked, dtype=np.int64)
         n_linked = len(rows)
@@ -249,11 +254,11 @@ class NearestCenters:
     def is_small(self) -> bool:
         """Whether `iterate` can take these rows, and is worth it.
 
-        Few numbers, dense, linked ones, equal weights; asked before each iteration, for it is not
-        compiled for the first ten thousand.
+        Few numbers, dense, linked ones, equal weights, free centres; asked before each iteration,
+        for it is not compiled for the first ten thousand.
         """
         few = self.X.shape[0] * self.X.shape[1] * self.n_clusters <= SMALL
-        dense = not sp.issparse(self.X)
+        dense = not (sp.issparse(self.X) or self._spherical)
         fits = few and dense and len(self.linked.rows) > 0 and not len(self.weight)
         return fits and is_worth_compiling(iterate_dense, PATIENCE // 10_000)
 
@@ -306,6 +311,14 @@ class NearestCenters:
             self._masses[0, place] += sign * weight
         self.labels[i] = cluster
 
+    def drop(self, rows: np.ndarray) -> None:
+        """Take rows out of their clusters: label `FREE`, and neither means nor inertia see them."""
+        own = self.labels[rows]
+        mass = self.weight[rows] if len(self.weight) else None
+        self._sums[0] -= self.sums(rows, own, self.n_clusters).astype(self._sums.dtype)
+        self._masses[0] -= np.bincount(own, mass, self.n_clusters).astype(self._masses.dtype)
+        self.labels[rows] = FREE
+
     def means(self, centers: np.ndarray, *, refill: bool = True) -> np.ndarray:
         """Mean of each cluster, from the sums.
 
@@ -316,15 +329,16 @@ class NearestCenters:
         masses = self._masses.sum(axis=0)
         if len(self.linked.rows) and len(self.weight):
             # Fractions that went and came may leave a rounding error where nothing is left.
-            gone = np.bincount(self.labels, self.weight, self.n_clusters) == 0
+            held = self.labels != FREE
+            gone = np.bincount(self.labels[held], self.weight[held], self.n_clusters) == 0
             sums[gone] = 0
             masses[gone] = 0
         if refill and not masses.all():
             self._relocate(centers, sums, masses)
         means = _average(sums, masses).astype(self.X.dtype, copy=False)
-        if not refill:
+        if not refill or self._spherical:
             means[masses == 0] = centers[masses == 0]
-        return means
+        return on_sphere(means, centers) if self._spherical else means
 
     def inertia(self, centers: np.ndarray) -> float:
         """Weighted sum of the squared distances of all rows to the centre of their cluster."""
@@ -336,6 +350,7 @@ class NearestCenters:
                 here = out[: stop - start]
                 measure = self._measuring(stop - start)
                 measure(*self._data, centers, norms, start, stop, self.labels, here)
+                here[self.labels[start:stop] == FREE] = 0
                 total += self._weighted_sum(here, start, stop)
             return total
 
@@ -422,6 +437,20 @@ class NearestCenters:
             self._pool.submit(part, thread, *ranges[thread]) for thread in range(1, len(ranges))
         ]
         return [part(0, *ranges[0]), *(one.result() for one in waiting)]
+
+
+def on_sphere(means: np.ndarray, centers: np.ndarray) -> np.ndarray:
+    """Means brought to unit length; rows that cancel out have no mean direction: the centre stays.
+
+    Parameters
+    ----------
+    means : ndarray of shape (n_clusters, n_features)
+    centers : ndarray of shape (n_clusters, n_features)
+        The centres so far.
+    """
+    lengths = np.sqrt(_squared_norms(means))[:, np.newaxis]
+    has_direction = lengths > np.finfo(means.dtype).eps
+    return np.where(has_direction, means / np.where(has_direction, lengths, 1), centers)
 
 
 def _chunks(first: int, last: int) -> Iterator[tuple[int, int]]:

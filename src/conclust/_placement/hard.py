@@ -23,6 +23,7 @@ from conclust._kernels.place_hard import (
     unfold_leaves,
 )
 from conclust._placement.apart_graph import ApartGraph
+from conclust._placement.regret import two_least
 
 # Budgets count elementary steps, not seconds, so that answers do not depend on the machine.
 IMPROVE_BUDGET = 100_000_000  # links looked at: a few seconds, hardly ever spent
@@ -273,8 +274,8 @@ def _start_greedily(cost: FloatArray, graph: ApartGraph) -> IntArray:
 
 def _start_softly(cost: FloatArray, graph: ApartGraph) -> IntArray:
     """Start from the cheapest clusters, first with links at a third of what leaving them costs."""
-    cheapest_two = np.partition(cost, 1, axis=1)
-    regret = cheapest_two[:, 1] - cheapest_two[:, 0]
+    least, second = two_least(cost)
+    regret = second - least
     # In random clusters a unit has 1 / n_clusters of its links broken.
     typical_clash = graph.weight.sum() / cost.size
     price = regret.mean() / (3 * typical_clash)
@@ -370,7 +371,7 @@ def _color(cost: FloatArray, graph: ApartGraph) -> tuple[int, IntArray, IntArray
         verdict, colors, witness = _color_connected(core, alive, n_clusters)
         if verdict != FOUND:
             return verdict, labels, units[witness]
-        labels[units[alive]] = _cheapest_names(cost[units[alive]], colors[alive])
+        labels[units[alive]] = _cheapest_names(cost, units[alive], colors[alive])
     # A removed unit had fewer than n_clusters neighbours left: one cluster at least is open.
     extend(cost, graph.indptr, graph.indices, peeled[::-1].copy(), labels)
     return FOUND, labels, NOTHING
@@ -474,14 +475,14 @@ def _renamed(cost: FloatArray, graph: ApartGraph, labels: IntArray) -> IntArray:
     labels = labels.copy()
     for component in np.argsort(-np.bincount(graph.component), kind="stable")[:MAX_RENAMED]:
         units = np.flatnonzero(graph.component == component)
-        labels[units] = _cheapest_names(cost[units], labels[units])
+        labels[units] = _cheapest_names(cost, units, labels[units])
     return labels
 
 
-def _cheapest_names(cost: FloatArray, labels: IntArray) -> IntArray:
-    """Match labels 0..n_clusters-1 to the clusters at least cost, one to one."""
+def _cheapest_names(cost: FloatArray, units: IntArray, labels: IntArray) -> IntArray:
+    """Match the labels of some units to the clusters at least cost, one to one."""
     n_units, n_clusters = cost.shape
-    members = csr_array((np.ones(n_units), (labels, np.arange(n_units))), (n_clusters, n_units))
+    members = csr_array((np.ones(len(units)), (labels, units)), (n_clusters, n_units))
     return linear_sum_assignment(members @ cost)[1][labels]
 
 

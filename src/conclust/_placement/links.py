@@ -45,6 +45,12 @@ class Links:
     def __len__(self) -> int:
         return len(self.pairs)
 
+    def units_of(self, n_samples: int) -> IntArray:
+        """(n_samples,) a number for each sample, the same for those that must-links join."""
+        number = len(self.rows) + np.arange(n_samples)
+        number[self.rows] = self.unit
+        return np.unique(number, return_inverse=True)[1]
+
 
 def link_rows(constraints: Constraints) -> Links:
     """Turn the pairwise statements into a graph; relative statements are left out."""

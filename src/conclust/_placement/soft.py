@@ -2,12 +2,14 @@
 
 import numpy as np
 import numpy.typing as npt
+from scipy.sparse import csr_array
 
 from conclust._arrays import FloatArray, IntArray
 from conclust._kernels._short import LITTLE, short
 from conclust._kernels.place_soft import move_chains, move_groups, move_rows, violated_price
 from conclust._pairs import Graph
 from conclust._placement.links import Links
+from conclust._placement.regret import two_least
 
 # Sweeps until no row wants to move rarely need more than ten; contradictory links of equal price
 # could keep rounding going.
@@ -52,16 +54,13 @@ def place_rows(
     _descend(cost, links.graph, links.sign, price, labels, links.groups)
     if not len(links.groups[1]) or not len(links.graph_of_units.link):
         return
-    n_units, n_clusters = len(links.graph_of_units.indptr) - 1, cost.shape[1]
-    unit_cost = np.empty((n_units, n_clusters))
-    members = np.empty((n_units, n_clusters))
-    for cluster in range(n_clusters):
-        unit_cost[:, cluster] = np.bincount(links.unit, cost[:, cluster], n_units)
-        members[:, cluster] = np.bincount(links.unit, labels == cluster, n_units)
+    n_units, n_rows = len(links.graph_of_units.indptr) - 1, len(cost)
+    members = csr_array((np.ones(n_rows), (links.unit, np.arange(n_rows))), (n_units, n_rows))
+    unit_cost = members @ cost
     reached = _total(cost, links, price, labels)
     if unit_cost.min(axis=1).sum() >= reached:
         return
-    unit_labels = members.argmax(axis=1).astype(np.int32)
+    unit_labels = _most_common(links.unit, labels, n_units)
     _descend(unit_cost, links.graph_of_units, links.sign, price, unit_labels, NO_GROUPS)
     together = unit_labels[links.unit]
     if _total(cost, links, price, together) < reached:
@@ -78,15 +77,18 @@ def _descend(
     groups: tuple[IntArray, IntArray],
 ) -> None:
     """Make single moves, group moves and chains until there are none."""
-    order = _by_regret(cost)
+    least, second = two_least(cost)
+    order = np.argsort(least - second, kind="stable")
     back = order[::-1].copy()
     move_together = short(move_groups, len(groups[1]) * cost.shape[1], LITTLE)
     for _ in range(MAX_ROUNDS):
         for _ in range(MAX_SWEEPS):
-            if not move_rows(cost, *graph, sign, price, order, labels):
+            if not move_rows(cost, *graph, sign, price, least, order, labels):
                 break
         n_moves = move_together(cost, *graph, sign, price, *groups, labels)
-        n_moves += move_chains(cost, *graph, sign, price, back, LONGEST_CHAIN, CHAIN_BUDGET, labels)
+        n_moves += move_chains(
+            cost, *graph, sign, price, least, back, LONGEST_CHAIN, CHAIN_BUDGET, labels
+        )
         if not n_moves:
             break
 
@@ -99,11 +101,16 @@ def _total(
     return float(cost[np.arange(len(labels)), labels].sum() + paid.sum())
 
 
-def _by_regret(cost: FloatArray) -> IntArray:
-    if cost.shape[1] == 1:
-        return np.arange(len(cost))
-    two = np.partition(cost, 1, axis=1)
-    return np.argsort(two[:, 0] - two[:, 1], kind="stable")
+def _most_common(
+    unit: IntArray, labels: npt.NDArray[np.int32], n_units: int
+) -> npt.NDArray[np.int32]:
+    """The cluster that holds most rows of each unit, the lowest on ties."""
+    n_clusters = int(labels.max(initial=0)) + 1
+    code, count = np.unique(unit * n_clusters + labels, return_counts=True)
+    order = np.lexsort((code, -count))  # of each unit the first one found is the answer
+    common = np.empty(n_units, np.int32)
+    common[code[order[::-1]] // n_clusters] = code[order[::-1]] % n_clusters
+    return common
 
 
 def best_to_move(

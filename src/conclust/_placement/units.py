@@ -22,6 +22,12 @@ class Units(NamedTuple):
     unit: np.ndarray  # (n_rows,) unit of each of them
     graph: ApartGraph  # which units must stay apart
 
+    def of_rows(self, n_samples: int) -> np.ndarray:
+        """(n_samples,) a number for each row, the same for rows that move as one."""
+        number = self.graph.n_units + np.arange(n_samples)
+        number[self.rows] = self.unit
+        return np.unique(number, return_inverse=True)[1]
+
 
 def units_of(closure: Closure) -> Units:
     """Collect the must-link components that are more than a free row."""

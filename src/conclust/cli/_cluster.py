@@ -523,7 +523,9 @@ def _write_model(path: Path, job: "Job", found: Outcome, required: bool) -> str:
 def _print(job: "Job", found: Outcome, record: dict[str, Any]) -> None:
     report = found.report
     sizes = ", ".join(map(str, record["cluster_sizes"]))
-    say(f"\n{found.n_clusters} clusters of {sizes} rows in {found.seconds:.1f} s.")
+    n_aside = len(found.labels) - sum(record["cluster_sizes"])
+    aside = f", {n_aside} rows in none," if n_aside else ""
+    say(f"\n{found.n_clusters} clusters of {sizes} rows{aside} in {found.seconds:.1f} s.")
     if len(report.kept):
         parts = ", ".join(f"{c.kept} of {c.given} {kind}" for kind, c in report.counts.items())
         say(f"Statements kept: {int(report.kept.sum())} of {len(report.kept)} ({parts}).")

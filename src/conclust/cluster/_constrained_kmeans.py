@@ -16,7 +16,7 @@ from conclust._living import Living, told
 from conclust._lloyd.best import best_of_starts, n_starts, warn_if_degenerate
 from conclust._lloyd.rows import open_rows
 from conclust._lloyd.start import centered, init_centers
-from conclust._lloyd.sweep import Assigned
+from conclust._lloyd.sweep import Assigned, on_sphere
 from conclust._pairs import named_rows
 from conclust._placement.in_order import Plan, descending, plan_of
 from conclust._progress import Rounds
@@ -26,7 +26,7 @@ from conclust._sklearn import (
     fit_context,
     scaled_tolerance,
 )
-from conclust._validation import check_inputs, weights_of_rows
+from conclust._validation import METRICS, check_inputs, weights_of_rows
 from conclust.cluster._by_centers import CentersMixin
 from conclust.constraints import Constraints
 
@@ -66,6 +66,7 @@ def constrained_kmeans(
     max_iter: int = 300,
     tol: float = 0.0,
     order: Literal["given", "random"] = "given",
+    spherical: bool = False,
     random_state: int | np.random.RandomState | None = None,
     n_threads: int | None = None,
     on_round: Callable[[Round], object] | None = None,
@@ -96,6 +97,8 @@ def constrained_kmeans(
         Stop once Σ ‖new centre − old centre‖² is at most this. Absolute: scale it beforehand.
     order : {"given", "random"}, default="given"
         "random" ignores priorities and draws a new order in each iteration, as in [2]_.
+    spherical : bool, default=False
+        Rows have unit length, and so shall centres.
     random_state : int, RandomState or None, default=None
         For ``order="random"``.
     n_threads : int, default=None
@@ -128,7 +131,13 @@ def constrained_kmeans(
        WI-IAT.
     """
     with ConstrainedLloyd(
-        X, pairs, sign, len(centers_init), sample_weight=sample_weight, n_threads=n_threads
+        X,
+        pairs,
+        sign,
+        len(centers_init),
+        sample_weight=sample_weight,
+        spherical=spherical,
+        n_threads=n_threads,
     ) as rows:
         return rows.run(
             priority,
@@ -155,14 +164,20 @@ class ConstrainedLloyd:
         n_clusters: int,
         *,
         sample_weight: np.ndarray | None = None,
+        spherical: bool = False,
         n_threads: int | None = None,
     ):
         linked, self._pairs = named_rows(np.asarray(pairs).reshape(-1, 2), np.uint32)
         self._sign = np.asarray(sign).astype(np.int8)
         self._placed = np.empty(len(linked), dtype=np.int32)
-        self._dtype = X.dtype
+        self._dtype, self._spherical = X.dtype, spherical
         self._rows = open_rows(
-            X, n_clusters, sample_weight=sample_weight, linked=linked, n_threads=n_threads
+            X,
+            n_clusters,
+            sample_weight=sample_weight,
+            linked=linked,
+            spherical=spherical,
+            n_threads=n_threads,
         )
 
     def __enter__(self) -> Self:
@@ -189,6 +204,8 @@ class ConstrainedLloyd:
         visits = descending(priority, len(self._pairs))
         plan = plan_of(self._pairs, self._sign, visits, len(self._placed))
         centers = np.array(centers_init, dtype=self._dtype, order="C")
+        if self._spherical:
+            centers = on_sphere(centers, centers)
         rounds = Rounds(Round, on_round)
         if order == "random":
             generator = check_random_state(random_state)
@@ -310,6 +327,9 @@ class ConstrainedKMeans(Living, CentersMixin):
     order : {"given", "random"}, default="given"
         Place pairs by descending priority (ties as given), or in a new random order in each
         iteration (Okabe & Yamada 2012b).
+    metric : {"euclidean", "cosine"}, default="euclidean"
+        "cosine" clusters directions (spherical k-means): rows and centres have unit length, and
+        distances, inertia included, are those between them: ‖x − c‖² = 2 (1 − cos).
     verbose : int, default=0
         Show progress on stderr.
     random_state : int, RandomState or None, default=None
@@ -369,6 +389,7 @@ class ConstrainedKMeans(Living, CentersMixin):
         how="by priority, never fails",
         when="some statements matter more, or it must be as fast as k-means",
         weights="priorities",
+        cosine=True,
         # One start is the default of the class; other methods start ten times by themselves.
         names=(Named("ckm", "obeys statements by priority, never fails", {"n_init": 10}),),
     )
@@ -381,6 +402,7 @@ class ConstrainedKMeans(Living, CentersMixin):
         "max_iter": [Interval(Integral, 1, None, closed="left")],
         "tol": [Interval(Real, 0, None, closed="left"), None],
         "order": [StrOptions({"given", "random"})],
+        "metric": METRICS,
         "verbose": ["verbose"],
         "random_state": ["random_state"],
     }
@@ -395,6 +417,7 @@ class ConstrainedKMeans(Living, CentersMixin):
         max_iter: int = 300,
         tol: float | None = None,
         order: Literal["given", "random"] = "given",
+        metric: str = "euclidean",
         verbose: int = 0,
         random_state: Any = None,
     ):
@@ -405,6 +428,7 @@ class ConstrainedKMeans(Living, CentersMixin):
         self.max_iter = max_iter
         self.tol = tol
         self.order = order
+        self.metric = metric
         self.verbose = verbose
         self.random_state = random_state
 
@@ -443,7 +467,7 @@ class ConstrainedKMeans(Living, CentersMixin):
         tol = self.tol if self.tol is not None else (0.0 if len(pairs) else 1e-4)
         random_state = check_random_state(self.random_state)
         tol = scaled_tolerance(X, tol)
-        data = centered(X)
+        data = centered(X, metric=self.metric)
 
         def start(number: int, on_round: Any) -> Run:
             return constrained_kmeans(
@@ -458,6 +482,7 @@ class ConstrainedKMeans(Living, CentersMixin):
                 max_iter=self.max_iter,
                 tol=tol,
                 order=self.order,
+                spherical=data.spherical,
                 random_state=random_state,
                 on_round=on_round,
             )

@@ -16,11 +16,15 @@ from conclust._known_labels import SEEDS
 from conclust._living import Living, told
 from conclust._lloyd.best import n_starts, warn_if_degenerate
 from conclust._lloyd.exact_moves import NO_GROUPS, ExactMoves, Statements, parts_of
+from conclust._lloyd.fill import means_and_far_rows
 from conclust._lloyd.improve import Improver, best_improved, swapped
 from conclust._lloyd.rows import open_rows
 from conclust._lloyd.start import centered, init_centers
+from conclust._lloyd.sweep import on_sphere
+from conclust._lloyd.trim import OUTLIERS, Trimmed, Trimming, best_trimmed, far_rows, init_of_start
 from conclust._pairs import Graph
-from conclust._placement.hard import GivenUp, Outcome, Placement, place
+from conclust._placement.hard import NOTHING, RUNGS, GivenUp, Outcome, Placement, place
+from conclust._placement.sizes import SIZES, Sized, Sizes, Vertices, sizes_of
 from conclust._placement.units import STILL, Units, hard_units, raise_infeasible, units_of
 from conclust._progress import Rounds
 from conclust._sklearn import (
@@ -29,7 +33,7 @@ from conclust._sklearn import (
     fit_context,
     scaled_tolerance,
 )
-from conclust._validation import check_inputs, weights_of_rows
+from conclust._validation import METRICS, check_inputs, weights_of_rows
 from conclust.cluster._by_centers import CentersMixin
 from conclust.constraints import Constraints, hitting_set
 from conclust.exceptions import (
@@ -75,6 +79,7 @@ def cop_kmeans(
     tol: float = 0.0,
     relax: bool = False,
     time_limit: float = 10.0,
+    spherical: bool = False,
     on_round: Callable[[Round], object] | None = None,
 ) -> Run:
     """Alternate placing units (every cannot-link kept) and moving centres, from one start.
@@ -93,6 +98,8 @@ def cop_kmeans(
         Break the least weight instead of stopping when no placement is found.
     time_limit : float, default=10.0
         Seconds for the exact solver in one placement.
+    spherical : bool, default=False
+        Rows have unit length, and so shall centres.
     on_round : callable, default=None
 
     Returns
@@ -108,7 +115,13 @@ def cop_kmeans(
     """
     n_clusters = len(centers_init)
     with HardLloyd(
-        X, units, n_clusters, sample_weight=sample_weight, relax=relax, time_limit=time_limit
+        X,
+        units,
+        n_clusters,
+        sample_weight=sample_weight,
+        relax=relax,
+        time_limit=time_limit,
+        spherical=spherical,
     ) as loop:
         return loop.run(centers_init, max_iter=max_iter, tol=tol, on_round=on_round)
 
@@ -118,9 +131,13 @@ class HardLloyd:
 
     Parameters
     ----------
-    X, units, sample_weight, relax, time_limit
+    X, units, sample_weight, relax, time_limit, spherical
         As in `cop_kmeans`.
     n_clusters : int
+    sizes : Sizes, default=None
+        Least and largest size of each cluster.
+    outlier_share : float, default=0.0
+        Share of the rows that is set aside.
     """
 
     def __init__(
@@ -132,15 +149,32 @@ class HardLloyd:
         sample_weight: np.ndarray | None = None,
         relax: bool = False,
         time_limit: float = 10.0,
+        spherical: bool = False,
+        sizes: Sizes | None = None,
+        outlier_share: float = 0.0,
     ):
         self.units, self.n_clusters = units, n_clusters
-        self.relax, self.time_limit = relax, time_limit
+        self.relax, self.time_limit, self.spherical = relax, time_limit, spherical
         self.n_features = X.shape[1]
         self.weight = np.ones(X.shape[0]) if sample_weight is None else sample_weight
         self._weight = np.empty(0) if sample_weight is None else sample_weight[units.rows]
         self._given_up: GivenUp = {}
+        # Made once: to get so much memory from the system takes longer than to fill it.
+        self._cost = np.empty((units.graph.n_units, n_clusters))
+        self._trimming: Trimming | None = None
+        if outlier_share:
+            self._trimming = Trimming(outlier_share, units.of_rows(X.shape[0]), self.weight)
+        self._sized: Sized | None = None
+        if sizes is not None:
+            vertices = Vertices(*self._links, sample_weight, X.shape[0])
+            self._sized = Sized(sizes, vertices, time_limit=time_limit)
         self.near = open_rows(
-            X, n_clusters, sample_weight=sample_weight, linked=units.rows, all_distances=True
+            X,
+            n_clusters,
+            sample_weight=sample_weight,
+            linked=units.rows if sizes is None else np.arange(X.shape[0]),
+            all_distances=True,
+            spherical=spherical,
         )
 
     def __enter__(self) -> Self:
@@ -162,8 +196,17 @@ class HardLloyd:
         """Iterate from given centres; `exact`: go on by single moves where that comes to rest."""
         self.near.forget()
         self._labels: np.ndarray | None = None
+        self._last = self.near.labels.copy()
         self._moving = True
+        if self.spherical:
+            centers = on_sphere(centers, centers)
+        if self._sized is not None:
+            self._sized.forget()
         return self._iterate(centers, Rounds(Round, on_round), max_iter, tol, exact)
+
+    def matched(self, centers: np.ndarray) -> np.ndarray:
+        """Centres in an order that suits sizes which differ from cluster to cluster."""
+        return centers if self._sized is None else self._sized.matched(centers, self.near)
 
     def improve(self, run: Run, *, max_iter: int, tol: float) -> Run:
         """Go on from a run by single moves, and by iterations where these help."""
@@ -193,13 +236,17 @@ class HardLloyd:
         return Improver(partial(self.improve, max_iter=max_iter, tol=tol), restart)
 
     @cached_property
-    def _moves(self) -> ExactMoves:
-        """Single moves of units, none of which breaks a link."""
+    def _links(self) -> Statements:
+        """Links between units, none of which may be broken."""
         rows, unit, graph = self.units
         links = Graph(graph.indptr, graph.indices, np.zeros(len(graph.indices), np.int64))
-        forbidden = np.full(1, -1, np.int8), np.full(1, np.inf)
-        parts = parts_of(Statements(rows, unit, links, *forbidden), NO_GROUPS, self.weight)
-        return ExactMoves(self.near, parts, self.n_features)
+        return Statements(rows, unit, links, np.full(1, -1, np.int8), np.full(1, np.inf))
+
+    @cached_property
+    def _moves(self) -> ExactMoves:
+        """Single moves of units, none of which breaks a link."""
+        parts = parts_of(self._links, NO_GROUPS, self.weight)
+        return ExactMoves(self.near, parts, self.n_features, spherical=self.spherical)
 
     def _iterate(
         self, centers: np.ndarray, rounds: Rounds, max_iter: int, tol: float, exact: bool
@@ -211,8 +258,7 @@ class HardLloyd:
             n_changed, inertia, placement = self._assign(centers)
             if placement.outcome in (Outcome.INFEASIBLE, Outcome.UNKNOWN):
                 break
-            # Single moves fill empty clusters by what saves most.
-            previous, centers = centers, near.means(centers, refill=not exact)
+            previous, centers = centers, self._means(centers, exact)
             shift = float(((centers - previous) ** 2).sum())
             rounds.note(inertia, n_changed, len(placement.broken), shift, placement.rung)
             converged = n_changed == 0 or shift <= tol
@@ -233,26 +279,65 @@ class HardLloyd:
             placement,
         )
 
+    def _means(self, centers: np.ndarray, exact: bool) -> np.ndarray:
+        if self._sized is not None or self._trimming is not None:
+            return means_and_far_rows(self.near, centers)
+        # Single moves fill empty clusters by what saves most.
+        return self.near.means(centers, refill=not exact)
+
     def _assign(self, centers: np.ndarray) -> tuple[int, float, Placement]:
         """Place all rows; return rows changed, inertia and where the units went."""
-        near, (_, unit, graph) = self.near, self.units
+        near, unit = self.near, self.units.unit
         free = near.sweep(centers)
-        cost = np.zeros((graph.n_units, self.n_clusters))
-        sum_costs(near.distances, unit, self._weight, cost)
-        placement = place(
+        aside = None if self._trimming is None else self._trimming(near.distances_to_own(centers))
+        if self._sized is None:
+            cost = self._cost
+            cost.fill(0)
+            sum_costs(near.distances, unit, self._weight, cost)
+            if aside is not None:
+                cost[unit[aside[self.units.rows]]] = 0.0  # wherever that suits the others
+            placement = self._place(cost)
+            placed = placement.labels[unit]
+        else:
+            placement, placed = self._place_sized(self._sized, aside)
+        self._labels = placement.labels
+        linked = near.add(placed.astype(np.int32), centers)
+        n_changed, inertia = free.n_changed + linked.n_changed, free.inertia + linked.inertia
+        if aside is not None:
+            near.drop(np.flatnonzero(aside))
+            n_changed, inertia = int((near.labels != self._last).sum()), near.inertia(centers)
+            self._last = near.labels.copy()
+        self._moving = n_changed > STILL * len(near.labels)
+        return n_changed, inertia, placement
+
+    def _place(self, cost: np.ndarray) -> Placement:
+        return place(
             cost,
-            graph,
+            self.units.graph,
             previous=self._labels,
             fresh=self._moving,
             relax=self.relax,
             time_limit=self.time_limit,
             given_up=self._given_up,
         )
-        self._labels = placement.labels
-        linked = near.add(placement.labels[unit].astype(np.int32), centers)
-        n_changed = free.n_changed + linked.n_changed
-        self._moving = n_changed > STILL * len(near.labels)
-        return n_changed, free.inertia + linked.inertia, placement
+
+    def _place_sized(self, sized: Sized, aside: np.ndarray | None) -> tuple[Placement, np.ndarray]:
+        """Place units and all other rows within the sizes; where units went, and rows."""
+        near, graph = self.near, self.units.graph
+        placement = Placement(NOTHING, 0.0, NOTHING, Outcome.FEASIBLE, RUNGS[0], NOTHING)
+
+        def place_units(cost: np.ndarray) -> np.ndarray | None:
+            nonlocal placement
+            placement = self._place(cost)
+            clashes = placement.outcome in (Outcome.INFEASIBLE, Outcome.UNKNOWN)
+            return None if clashes else placement.labels
+
+        cost = near.distances * self.weight[:, np.newaxis].astype(np.float64)
+        found = sized(cost, place_units, aside)
+        if found is None:
+            return placement, near.nearest
+        labels, placed = found
+        return placement._replace(labels=labels, broken=graph.broken(labels)), placed
 
 
 def _without_weak_must_links(constraints: Constraints, n_clusters: int) -> Constraints:
@@ -298,6 +383,19 @@ class COPKMeans(Living, CentersMixin):
         least weight found, warn, and report it.
     time_limit : float, default=10.0
         Seconds for the exact solver in one placement; hardly any data set reaches it.
+    size_min, size_max : int, float or array-like of shape (n_clusters,), default=None
+        Least and largest size of each cluster, one number for all or one for each, counted in rows
+        or, with `sample_weight`, in weight. Every clustering returned has them; sizes that cannot
+        be had raise :class:`~conclust.exceptions.InfeasibleSizesError`.
+    outliers : float, "auto" or None, default=None
+        Share of the rows (of `sample_weight` where given) to set aside as belonging nowhere: those
+        farthest from every centre get the label -1 and count in no mean (trimmed k-means).
+        Must-linked rows are set aside together or not at all; a cannot-link with such a row holds.
+        "auto" sets aside rows that lie farther out than those of a normal cluster do, a tenth of
+        them wrongly: hardly any where there is no noise.
+    metric : {"euclidean", "cosine"}, default="euclidean"
+        "cosine" clusters directions (spherical k-means): rows and centres have unit length, and
+        distances, inertia included, are those between them: ‖x − c‖² = 2 (1 − cos).
     verbose : int, default=0
         Show progress on stderr.
     random_state : int, RandomState or None, default=None
@@ -306,8 +404,11 @@ class COPKMeans(Living, CentersMixin):
     ----------
     cluster_centers_ : ndarray of shape (n_clusters, n_features)
     labels_ : ndarray of shape (n_samples,), int32
+        -1 for rows set aside by `outliers`.
     inertia_ : float
         Weighted sum of squared distances of the rows to the centres of their clusters.
+    outlier_share_ : float
+        Share set aside.
     n_iter_ : int
     converged_ : bool
         False when `max_iter` was reached.
@@ -361,6 +462,7 @@ class COPKMeans(Living, CentersMixin):
         how="hard",
         when="the statements are true",
         hard=True,
+        cosine=True,
         names=(Named("cop-kmeans", "keeps every statement, or names the conflict"),),
     )
 
@@ -373,6 +475,10 @@ class COPKMeans(Living, CentersMixin):
         "tol": [Interval(Real, 0, None, closed="left")],
         "on_infeasible": [StrOptions({"raise", "relax"})],
         "time_limit": [Interval(Real, 0, None, closed="neither")],
+        "size_min": SIZES,
+        "size_max": SIZES,
+        "outliers": OUTLIERS,
+        "metric": METRICS,
         "verbose": ["verbose"],
         "random_state": ["random_state"],
     }
@@ -388,6 +494,10 @@ class COPKMeans(Living, CentersMixin):
         tol: float = 1e-4,
         on_infeasible: str = "raise",
         time_limit: float = 10.0,
+        size_min: Any = None,
+        size_max: Any = None,
+        outliers: Any = None,
+        metric: str = "euclidean",
         verbose: int = 0,
         random_state: Any = None,
     ):
@@ -399,6 +509,10 @@ class COPKMeans(Living, CentersMixin):
         self.tol = tol
         self.on_infeasible = on_infeasible
         self.time_limit = time_limit
+        self.size_min = size_min
+        self.size_max = size_max
+        self.outliers = outliers
+        self.metric = metric
         self.verbose = verbose
         self.random_state = random_state
 
@@ -433,6 +547,8 @@ class COPKMeans(Living, CentersMixin):
             When the statements contradict each other, whatever the number of clusters.
         InfeasibleConstraintsError
             When no assignment into `n_clusters` clusters keeps them.
+        InfeasibleSizesError
+            When none has the sizes asked for, too.
         """
         X, constraints = check_inputs(self, X, constraints, n_clusters=self.n_clusters)
         weight = None if sample_weight is None else weights_of_rows(sample_weight, X)
@@ -444,36 +560,55 @@ class COPKMeans(Living, CentersMixin):
             units = hard_units(constraints, self.n_clusters, WAY_OUT)
         random_state = check_random_state(self.random_state)
         tol = scaled_tolerance(X, self.tol)
-        data = centered(X)
+        data = centered(X, metric=self.metric)
 
         how = {"max_iter": self.max_iter, "tol": tol}
-        with HardLloyd(
-            data.X,
-            units,
-            self.n_clusters,
-            sample_weight=weight,
-            relax=relax,
-            time_limit=self.time_limit,
-        ) as loop:
 
-            def start(number: int, on_round: Any) -> Run:
-                centers = init_centers(
-                    data.X, self.n_clusters, self.init, weight, random_state, mean=data.mean
-                )
-                run = loop.run(centers, on_round=on_round, **how)
-                if not run.history:
-                    raise_infeasible(constraints, self.n_clusters, run.placement, WAY_OUT)
-                return run
-
-            best = best_improved(
-                start,
-                n_starts(self.init, self.n_init),
-                lambda run: (run.violated_weight, run.inertia),
-                # Without statements this is scikit-learn's KMeans.
-                loop.improver(random_state, **how) if len(units.rows) else None,
-                what=type(self).__name__,
-                verbose=self.verbose,
+        def best_run(share: float, first: np.ndarray | None = None) -> Trimmed[Run]:
+            sizes = sizes_of(
+                self.size_min, self.size_max, self.n_clusters, weight, X.shape[0], share
             )
+            with HardLloyd(
+                data.X,
+                units,
+                self.n_clusters,
+                sample_weight=weight,
+                relax=relax,
+                time_limit=self.time_limit,
+                spherical=data.spherical,
+                sizes=sizes,
+                outlier_share=share,
+            ) as loop:
+
+                def start(number: int, on_round: Any) -> Run:
+                    centers = first
+                    if centers is None:
+                        init = init_of_start(self.init, number, share)
+                        centers = init_centers(
+                            data.X, self.n_clusters, init, weight, random_state, mean=data.mean
+                        )
+                        if isinstance(self.init, str):
+                            centers = loop.matched(centers)
+                    run = loop.run(centers, on_round=on_round, **how)
+                    if not run.history:
+                        raise_infeasible(constraints, self.n_clusters, run.placement, WAY_OUT)
+                    return run
+
+                # Without statements this is scikit-learn's KMeans; single moves know neither sizes
+                # nor rows set aside.
+                goes_on = len(units.rows) and sizes is None and not share
+                run = best_improved(
+                    start,
+                    n_starts(self.init, self.n_init) if first is None else 1,
+                    lambda run: (run.violated_weight, run.inertia),
+                    loop.improver(random_state, **how) if goes_on else None,
+                    what=type(self).__name__,
+                    verbose=self.verbose,
+                )
+                is_asked = self.outliers == "auto"
+                return Trimmed(run, far_rows(loop.near, run.centers) if is_asked else None)
+
+        best, self.outlier_share_ = best_trimmed(best_run, self.outliers, weight)
         self.cluster_centers_ = best.centers + data.mean
         self.labels_, self.inertia_ = best.labels, best.inertia
         self.n_iter_, self.converged_ = len(best.history), best.converged

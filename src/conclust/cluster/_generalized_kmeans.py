@@ -568,7 +568,7 @@ class GeneralizedKMeans(ClusterMixin, BaseEstimator):
         units = hard_units(constraints, self.n_clusters, WAY_OUT)
         random_state = check_random_state(self.random_state)
         dtype = X.dtype
-        X, mean = centered(X.astype(np.float64, copy=False))
+        X, mean, _ = centered(X.astype(np.float64, copy=False))
         shape = shape_of(X, weight, self.covariance, self.size_weight, self.log_det)
 
         def start(number: int, on_round: Any) -> Run:

@@ -16,11 +16,22 @@ from conclust._known_labels import SEEDS
 from conclust._living import Living, told
 from conclust._lloyd.best import n_starts, warn_if_degenerate
 from conclust._lloyd.exact_moves import ExactMoves, Statements, parts_of
+from conclust._lloyd.fill import means_and_far_rows
 from conclust._lloyd.improve import Improver, best_improved, swapped
 from conclust._lloyd.rows import open_rows
 from conclust._lloyd.start import centered, start_centers
-from conclust._lloyd.sweep import Assigned
+from conclust._lloyd.sweep import Assigned, on_sphere
+from conclust._lloyd.trim import (
+    OUTLIERS,
+    Trimmed,
+    Trimming,
+    best_trimmed,
+    far_rows,
+    first_share,
+    init_of_start,
+)
 from conclust._placement.links import Links, link_rows
+from conclust._placement.sizes import SIZES, Sized, Sizes, Vertices, sizes_of
 from conclust._placement.soft import best_to_move, place_rows
 from conclust._progress import Rounds
 from conclust._sklearn import (
@@ -29,7 +40,7 @@ from conclust._sklearn import (
     fit_context,
     scaled_tolerance,
 )
-from conclust._validation import check_inputs, weights_of_rows
+from conclust._validation import METRICS, check_inputs, weights_of_rows
 from conclust.cluster._by_centers import CentersMixin
 from conclust.cluster._penalty import choose_price, price_by_regret
 from conclust.constraints import Constraints
@@ -65,6 +76,7 @@ def pckmeans(
     sample_weight: np.ndarray | None = None,
     max_iter: int = 300,
     tol: float = 0.0,
+    spherical: bool = False,
     n_threads: int | None = None,
     on_round: Callable[[Round], object] | None = None,
 ) -> Run:
@@ -84,6 +96,8 @@ def pckmeans(
     max_iter : int, default=300
     tol : float, default=0.0
         Stop once Σ ‖new centre − old centre‖² is at most this. Absolute: scale it beforehand.
+    spherical : bool, default=False
+        Rows have unit length, and so shall centres.
     n_threads : int, default=None
         None for as many as scikit-learn would use.
     on_round : callable, default=None
@@ -100,7 +114,13 @@ def pckmeans(
     objective. A cluster left empty takes the row whose move saves most, links included.
     """
     with SoftLloyd(
-        X, links, penalty, len(centers_init), sample_weight=sample_weight, n_threads=n_threads
+        X,
+        links,
+        penalty,
+        len(centers_init),
+        sample_weight=sample_weight,
+        spherical=spherical,
+        n_threads=n_threads,
     ) as loop:
         return loop.run(centers_init, max_iter=max_iter, tol=tol, on_round=on_round)
 
@@ -110,9 +130,13 @@ class SoftLloyd:
 
     Parameters
     ----------
-    X, links, penalty, sample_weight, n_threads
+    X, links, penalty, sample_weight, spherical, n_threads
         As in `pckmeans`.
     n_clusters : int
+    sizes : Sizes, default=None
+        Least and largest size of each cluster.
+    outlier_share : float, default=0.0
+        Share of the rows that is set aside.
     """
 
     def __init__(
@@ -123,20 +147,34 @@ class SoftLloyd:
         n_clusters: int,
         *,
         sample_weight: np.ndarray | None = None,
+        spherical: bool = False,
+        sizes: Sizes | None = None,
+        outlier_share: float = 0.0,
         n_threads: int | None = None,
     ):
         self.links, self.n_clusters, self.n_features = links, n_clusters, X.shape[1]
         self.weight = np.ones(X.shape[0], X.dtype) if sample_weight is None else sample_weight
         self.price = penalty * links.weight[:, np.newaxis]
+        self.spherical = spherical
         self._eps = float(np.finfo(X.dtype).eps)
         self._paid = np.zeros(len(links))
         self._placed = np.empty(len(links.rows), dtype=np.int32)
+        # Made once: to get so much memory from the system takes longer than to fill it.
+        self._cost = np.empty((len(links.rows), n_clusters))
+        self._trimming: Trimming | None = None
+        if outlier_share:
+            self._trimming = Trimming(outlier_share, links.units_of(X.shape[0]), self.weight)
+        self._priced = self.price  # but for links of rows set aside
+        self._sized: Sized | None = None
+        if sizes is not None:
+            self._sized = Sized(sizes, Vertices(*self._statements, sample_weight, X.shape[0]))
         self.rows = open_rows(
             X,
             n_clusters,
             sample_weight=sample_weight,
-            linked=links.rows,
+            linked=links.rows if sizes is None else np.arange(X.shape[0]),
             all_distances=True,
+            spherical=spherical,
             n_threads=n_threads,
         )
 
@@ -158,6 +196,11 @@ class SoftLloyd:
     ) -> Run:
         """Iterate from given centres; `exact`: go on by single moves where that comes to rest."""
         self.rows.forget()
+        self._last = self.rows.labels.copy()
+        if self.spherical:
+            centers = on_sphere(centers, centers)
+        if self._sized is not None:
+            self._sized.forget()
         rounds = Rounds(Round, on_round)
         return self._iterate(centers, rounds, max_iter, tol, exact, is_first=True)
 
@@ -185,14 +228,21 @@ class SoftLloyd:
 
         return Improver(partial(self.improve, max_iter=max_iter, tol=tol), restart)
 
+    def matched(self, centers: np.ndarray) -> np.ndarray:
+        """Centres in an order that suits sizes which differ from cluster to cluster."""
+        return centers if self._sized is None else self._sized.matched(centers, self.rows)
+
+    @cached_property
+    def _statements(self) -> Statements:
+        links = self.links
+        slots = np.arange(len(links.rows))
+        return Statements(links.rows, slots, links.graph, links.sign, self.price[:, 0])
+
     @cached_property
     def _moves(self) -> ExactMoves:
         """Single moves of must-link components and of rows."""
-        links = self.links
-        slots = np.arange(len(links.rows))
-        statements = Statements(links.rows, slots, links.graph, links.sign, self.price[:, 0])
-        parts = parts_of(statements, links.groups, self.weight)
-        return ExactMoves(self.rows, parts, self.n_features)
+        parts = parts_of(self._statements, self.links.groups, self.weight)
+        return ExactMoves(self.rows, parts, self.n_features, spherical=self.spherical)
 
     def _iterate(
         self,
@@ -204,12 +254,12 @@ class SoftLloyd:
         *,
         is_first: bool = False,
     ) -> Run:
-        links, price, paid, placed = self.links, self.price, self._paid, self._placed
+        links, paid, placed = self.links, self._paid, self._placed
         unchanged = converged = False
         for _ in range(max_iter):
             assigned = self._assign(centers, is_first=is_first)
             is_first = False
-            n_broken = violated_price(links.pairs, links.sign, price, placed, paid)
+            n_broken = violated_price(links.pairs, links.sign, self._priced, placed, paid)
             previous = centers
             centers, n_refilled = self._update(centers)
             shift = float(((centers - previous) ** 2).sum())
@@ -225,7 +275,7 @@ class SoftLloyd:
                 break
         if not unchanged:
             self._assign(centers)
-            violated_price(links.pairs, links.sign, price, placed, paid)
+            violated_price(links.pairs, links.sign, self._priced, placed, paid)
         inertia = self.rows.inertia(centers)
         objective = inertia + float(paid.sum())
         return Run(self.rows.labels, centers, inertia, objective, converged, rounds.history)
@@ -234,18 +284,49 @@ class SoftLloyd:
         """Give free rows their nearest centre, and move linked ones from where they were."""
         rows, placed = self.rows, self._placed
         free = rows.sweep(centers)
-        if not len(self.links):
-            return free
-        if is_first:
-            placed[:] = rows.nearest
-        cost = rows.distances * self.weight[self.links.rows, np.newaxis].astype(np.float64)
-        place_rows(cost, self.links, self.price, placed)
-        linked = rows.add(placed, centers)
-        return Assigned(free.n_changed + linked.n_changed, free.inertia + linked.inertia)
+        aside = None if self._trimming is None else self._trimming(rows.distances_to_own(centers))
+        if aside is not None:
+            named = np.any(aside[self.links.rows[self.links.pairs]], axis=1)
+            self._priced = np.where(named[:, np.newaxis], 0.0, self.price)
+        linked = Assigned(0, 0.0)
+        if self._sized is not None:
+            placed_rows = self._place_sized(self._sized, aside, is_first=is_first)
+            linked = rows.add(placed_rows, centers)
+        elif len(self.links):
+            if is_first:
+                placed[:] = rows.nearest
+            weight = self.weight[self.links.rows, np.newaxis].astype(np.float64)
+            np.multiply(rows.distances, weight, out=self._cost)
+            place_rows(self._cost, self.links, self._priced, placed)
+            linked = rows.add(placed, centers)
+        if aside is None:
+            return Assigned(free.n_changed + linked.n_changed, free.inertia + linked.inertia)
+        rows.drop(np.flatnonzero(aside))
+        n_changed = int((rows.labels != self._last).sum())
+        self._last = rows.labels.copy()
+        return Assigned(n_changed, rows.inertia(centers))
+
+    def _place_sized(
+        self, sized: Sized, aside: npt.NDArray[np.bool_] | None, *, is_first: bool
+    ) -> npt.NDArray[np.int32]:
+        """Place linked rows and all others within the sizes; clusters of all rows."""
+
+        def place_linked(cost: np.ndarray) -> np.ndarray:
+            placed = cost.argmin(axis=1).astype(np.int32) if is_first else self._placed.copy()
+            place_rows(cost, self.links, self._priced, placed)
+            return placed
+
+        cost = self.rows.distances * self.weight[:, np.newaxis].astype(np.float64)
+        found = sized(cost, place_linked, aside)
+        assert found is not None  # soft links do not clash
+        self._placed[:], labels = found
+        return labels.astype(np.int32)
 
     def _update(self, centers: np.ndarray) -> tuple[np.ndarray, int]:
         """Return the means, and how many rows were moved to fill empty clusters."""
         rows, links, weight = self.rows, self.links, self.weight
+        if self._sized is not None or self._trimming is not None:
+            return means_and_far_rows(rows, centers), 0
         if not len(links):
             return rows.means(centers), 0
         mass = np.bincount(rows.labels, weights=weight, minlength=self.n_clusters)
@@ -310,6 +391,23 @@ class PCKMeans(Living, CentersMixin):
         A start ends when the squared shifts of the centres, summed, fall below `tol` times the
         mean variance of the features, or when no row changes its cluster.
 
+    size_min, size_max : int, float or array-like of shape (n_clusters,), default=None
+        Least and largest size of each cluster, one number for all or one for each, counted in rows
+        or, with `sample_weight`, in weight. Hard, unlike statements: every clustering returned has
+        them, and sizes that cannot be had raise
+        :class:`~conclust.exceptions.InfeasibleSizesError`.
+
+    outliers : float, "auto" or None, default=None
+        Share of the rows (of `sample_weight` where given) to set aside as belonging nowhere: those
+        farthest from every centre get the label -1 and count in no mean (trimmed k-means).
+        Must-linked rows are set aside together or not at all; a cannot-link with such a row holds.
+        "auto" sets aside rows that lie farther out than those of a normal cluster do, a tenth of
+        them wrongly: hardly any where there is no noise.
+
+    metric : {"euclidean", "cosine"}, default="euclidean"
+        "cosine" clusters directions (spherical k-means): rows and centres have unit length, and
+        distances, inertia and prices included, are those between them: ‖x − c‖² = 2 (1 − cos).
+
     verbose : int, default=0
         Show progress on stderr.
 
@@ -319,7 +417,7 @@ class PCKMeans(Living, CentersMixin):
     Attributes
     ----------
     labels_ : ndarray of shape (n_samples,)
-        Cluster of each sample.
+        Cluster of each sample; -1 for those set aside by `outliers`.
 
     cluster_centers_ : ndarray of shape (n_clusters, n_features)
 
@@ -331,6 +429,9 @@ class PCKMeans(Living, CentersMixin):
 
     penalty_ : float
         The price of a broken statement of weight 1; 0 for "auto" when there are no statements.
+
+    outlier_share_ : float
+        Share set aside.
 
     n_iter_ : int
         Iterations of the start that was kept, what went on from it included.
@@ -414,6 +515,7 @@ class PCKMeans(Living, CentersMixin):
         how="soft",
         when="some statements may be wrong",
         weights="weights",
+        cosine=True,
         names=(Named("pckmeans", "weighs statements against distances"),),
     )
 
@@ -425,6 +527,10 @@ class PCKMeans(Living, CentersMixin):
         "n_init": [Interval(Integral, 1, None, closed="left")],
         "max_iter": [Interval(Integral, 1, None, closed="left")],
         "tol": [Interval(Real, 0, None, closed="left")],
+        "size_min": SIZES,
+        "size_max": SIZES,
+        "outliers": OUTLIERS,
+        "metric": METRICS,
         "verbose": ["verbose"],
         "random_state": ["random_state"],
     }
@@ -439,6 +545,10 @@ class PCKMeans(Living, CentersMixin):
         n_init: int = 10,
         max_iter: int = 300,
         tol: float = 1e-4,
+        size_min: Any = None,
+        size_max: Any = None,
+        outliers: Any = None,
+        metric: str = "euclidean",
         verbose: int = 0,
         random_state: Any = None,
     ):
@@ -449,6 +559,10 @@ class PCKMeans(Living, CentersMixin):
         self.n_init = n_init
         self.max_iter = max_iter
         self.tol = tol
+        self.size_min = size_min
+        self.size_max = size_max
+        self.outliers = outliers
+        self.metric = metric
         self.verbose = verbose
         self.random_state = random_state
 
@@ -477,27 +591,43 @@ class PCKMeans(Living, CentersMixin):
         Returns
         -------
         self
+
+        Raises
+        ------
+        InfeasibleSizesError
+            When no assignment has the sizes asked for.
         """
         X, constraints = check_inputs(self, X, constraints, n_clusters=self.n_clusters)
         weight = weights_of_rows(sample_weight, X)
         random_state = check_random_state(self.random_state)
         tol = scaled_tolerance(X, self.tol)
         constraints = constraints[constraints.kinds != "relative"]
-        X, mean = centered(X)
+        X, mean, spherical = centered(X, metric=self.metric)
+        told = None if sample_weight is None else weight
 
-        def centers(links: Links, generator: np.random.RandomState, number: int) -> np.ndarray:
-            init = self.init
+        def centers(
+            links: Links, generator: np.random.RandomState, number: int, share: float = 0.0
+        ) -> np.ndarray:
+            init = init_of_start(self.init, number, share)
             # Wrong must-links make poor seeds, and two rows are few to be one.
             if isinstance(init, str) and init == "neighborhoods" and number % 2:
                 init = "k-means++"
             return start_centers(X, links, self.n_clusters, init, weight, generator, number, mean)
 
         def best_run(
-            known: Constraints, price: float, n_init: int, seed: int, *, improve: bool = False
-        ) -> Run:
+            known: Constraints,
+            price: float,
+            n_init: int,
+            seed: int,
+            *,
+            share: float = 0.0,
+            from_centers: np.ndarray | None = None,
+            improve: bool = False,
+        ) -> Trimmed[Run]:
+            sizes = sizes_of(self.size_min, self.size_max, self.n_clusters, told, X.shape[0], share)
             links = link_rows(known)
             generator = np.random.RandomState(seed)
-            n = n_starts(self.init, n_init)
+            n = n_starts(self.init, n_init) if from_centers is None else 1
             seeds = generator.randint(2**31 - 1, size=n)
             how = {"max_iter": self.max_iter, "tol": tol}
             with SoftLloyd(
@@ -505,22 +635,33 @@ class PCKMeans(Living, CentersMixin):
                 links,
                 price,
                 self.n_clusters,
-                sample_weight=None if sample_weight is None else weight,
+                sample_weight=told,
+                spherical=spherical,
+                sizes=sizes,
+                outlier_share=share,
             ) as loop:
 
                 def start(number: int, on_round: Any) -> Run:
-                    first = centers(links, np.random.RandomState(seeds[number]), number)
+                    if from_centers is not None:
+                        return loop.run(from_centers, on_round=on_round, **how)
+                    first = centers(links, np.random.RandomState(seeds[number]), number, share)
+                    if isinstance(self.init, str):
+                        first = loop.matched(first)
                     return loop.run(first, on_round=on_round, **how)
 
-                return best_improved(
+                # Without statements this is scikit-learn's KMeans; single moves know neither sizes
+                # nor rows set aside.
+                goes_on = improve and len(links) and sizes is None and not share
+                run = best_improved(
                     start,
                     n,
                     lambda run: (run.objective,),
-                    # Without statements this is scikit-learn's KMeans.
-                    loop.improver(generator, **how) if improve and len(links) else None,
+                    loop.improver(generator, **how) if goes_on else None,
                     what=type(self).__name__,
                     verbose=self.verbose,
                 )
+                is_asked = improve and self.outliers == "auto"
+                return Trimmed(run, far_rows(loop.rows, run.centers) if is_asked else None)
 
         seed = random_state.randint(2**31 - 1)
         if self.penalty != "auto":
@@ -531,12 +672,17 @@ class PCKMeans(Living, CentersMixin):
             generator = np.random.RandomState(random_state.randint(2**31 - 1))
             first = centers(link_rows(constraints), generator, 0)
             self.penalty_ = choose_price(
-                price_by_regret(X, first, weight),
+                price_by_regret(X, first, weight, spherical=spherical),
                 constraints,
-                lambda *case: best_run(*case).labels,
+                lambda *case: best_run(*case, share=first_share(self.outliers)).run.labels,
                 generator,
             )
-        best = best_run(constraints, self.penalty_, self.n_init, seed, improve=True)
+
+        def trimmed(share: float, from_centers: np.ndarray | None = None) -> Trimmed[Run]:
+            case = constraints, self.penalty_, self.n_init, seed
+            return best_run(*case, share=share, from_centers=from_centers, improve=True)
+
+        best, self.outlier_share_ = best_trimmed(trimmed, self.outliers, told)
         warn_if_degenerate(best.labels, self.n_clusters, "Lower n_clusters or the penalty.")
         self.labels_ = best.labels
         self.cluster_centers_ = best.centers + mean

@@ -24,7 +24,9 @@ BLOCK = 1 << 20
 NO_PAIRS = (np.empty((0, 2), np.int64), np.empty(0, np.int8), None)
 
 
-def price_by_regret(X: Matrix, centers_init: np.ndarray, sample_weight: np.ndarray) -> float:
+def price_by_regret(
+    X: Matrix, centers_init: np.ndarray, sample_weight: np.ndarray, *, spherical: bool = False
+) -> float:
     """Price a broken statement by what moving a row costs.
 
     Parameters
@@ -32,6 +34,8 @@ def price_by_regret(X: Matrix, centers_init: np.ndarray, sample_weight: np.ndarr
     X : {ndarray, CSR matrix} of shape (n_samples, n_features)
     centers_init : ndarray of shape (n_clusters, n_features)
     sample_weight : ndarray of shape (n_samples,)
+    spherical : bool, default=False
+        Rows have unit length, and so shall centres.
 
     Returns
     -------
@@ -43,7 +47,12 @@ def price_by_regret(X: Matrix, centers_init: np.ndarray, sample_weight: np.ndarr
     if len(centers_init) == 1:
         return 1.0
     centers = constrained_kmeans(
-        X, *NO_PAIRS, centers_init, sample_weight=sample_weight, max_iter=AUTO_ITERATIONS
+        X,
+        *NO_PAIRS,
+        centers_init,
+        sample_weight=sample_weight,
+        max_iter=AUTO_ITERATIONS,
+        spherical=spherical,
     ).centers
     regrets = np.empty(X.shape[0])
     step = max(BLOCK // len(centers), 1)

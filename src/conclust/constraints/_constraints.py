@@ -1156,7 +1156,8 @@ class Constraints:
         -------
         ndarray of bool, shape (len(self),)
             A relative statement ``ab|c`` holds unless c shares a cluster with exactly one of a
-            and b. An `apart` group holds when no two of its members share a cluster.
+            and b. An `apart` group holds when no two of its members share a cluster. Rows labelled
+            -1 are in no cluster: two of them share none, and a must-link holds if both are.
         """
         labels = self._check_labels(labels)
         kept = np.empty(len(self), dtype=bool)
@@ -1167,7 +1168,9 @@ class Constraints:
         kept[rel] = ((a != c) & (b != c)) | ((a == c) & (b == c))
         for i in group:
             start, stop = self._rows[i, :2]
-            kept[i] = len(np.unique(labels[self._members[start:stop]])) == stop - start
+            inside = labels[self._members[start:stop]]
+            inside = inside[inside != -1]
+            kept[i] = len(np.unique(inside)) == len(inside)
         return kept
 
     def report(self, labels: Any) -> ConstraintReport:

@@ -15,7 +15,7 @@ from conclust._pairs import SignedPairs
 from conclust._progress import Rounds, progress
 from conclust._sklearn import Interval, StrOptions, fit_context
 from conclust._statements import by_statement, statements_with
-from conclust._validation import check_inputs, weights_of_rows
+from conclust._validation import METRICS, check_inputs, weights_of_rows
 from conclust.cluster import ConstrainedLloyd
 from conclust.constraints import Constraints
 from conclust.ensemble._consensus import CoAssociation
@@ -185,6 +185,8 @@ class BoostedConstrainedKMeans(JudgedMixin):
         Iterations of the weak learner.
     n_init : int, default=10
         Starts of the final kernel k-means.
+    metric : {"euclidean", "cosine"}, default="euclidean"
+        "cosine" clusters directions: rows and the members' centres have unit length.
     warm_start : bool, default=False
         Keep the rounds of the last fit and add those missing to `n_estimators`; for the same X
         and constraints.
@@ -248,6 +250,7 @@ class BoostedConstrainedKMeans(JudgedMixin):
         how="by learned priority",
         when="nobody knows which statements matter more",
         weights="weights",
+        cosine=True,
         names=(Named("bckm", "learns which statements come first"),),
     )
 
@@ -260,6 +263,7 @@ class BoostedConstrainedKMeans(JudgedMixin):
         "reinit": ["boolean"],
         "max_iter": [Interval(Integral, 1, None, closed="left")],
         "n_init": [Interval(Integral, 1, None, closed="left")],
+        "metric": METRICS,
         "warm_start": ["boolean"],
         "verbose": ["verbose"],
         "random_state": ["random_state"],
@@ -276,6 +280,7 @@ class BoostedConstrainedKMeans(JudgedMixin):
         reinit: bool = True,
         max_iter: int = 30,
         n_init: int = 10,
+        metric: str = "euclidean",
         warm_start: bool = False,
         verbose: int = 0,
         random_state: Any = None,
@@ -288,6 +293,7 @@ class BoostedConstrainedKMeans(JudgedMixin):
         self.reinit = reinit
         self.max_iter = max_iter
         self.n_init = n_init
+        self.metric = metric
         self.warm_start = warm_start
         self.verbose = verbose
         self.random_state = random_state
@@ -324,7 +330,7 @@ class BoostedConstrainedKMeans(JudgedMixin):
         final_seed = random_state.randint(2**31 - 1)
         seeds = random_state.randint(2**31 - 1, size=self.n_estimators)
         before = self._begin(X, constraints)
-        data = centered(X)
+        data = centered(X, metric=self.metric)
         rng = np.random.RandomState(0)  # seeded anew in each round; making one costs more than that
 
         def draw(t: int) -> np.ndarray:
@@ -335,7 +341,12 @@ class BoostedConstrainedKMeans(JudgedMixin):
         with (
             progress(self.verbose, type(self).__name__, self.n_estimators) as show,
             ConstrainedLloyd(
-                data.X, pairs.pairs, pairs.sign, self.n_clusters, sample_weight=weight
+                data.X,
+                pairs.pairs,
+                pairs.sign,
+                self.n_clusters,
+                sample_weight=weight,
+                spherical=data.spherical,
             ) as weak_learner,
         ):
 

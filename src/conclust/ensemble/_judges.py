@@ -53,6 +53,7 @@ class Judges:
     n_statements: int
     starts: list[np.ndarray]  # centres, (n_clusters, n_features)
     seed: int
+    spherical: bool = False
 
     @classmethod
     def of(
@@ -78,6 +79,7 @@ class Judges:
             n_statements=len(constraints),
             starts=[member.centers - data.mean for member in members[-N_JUDGES:]],
             seed=seed,
+            spherical=data.spherical,
         )
 
     @cached_property
@@ -87,7 +89,7 @@ class Judges:
         if not len(broken) or len(self.starts[0]) == 1:
             return np.zeros(self.n_statements)
         rng = np.random.RandomState(self.seed)
-        price = price_by_regret(self.X, self.starts[-1], self.weight)
+        price = price_by_regret(self.X, self.starts[-1], self.weight, spherical=self.spherical)
         tol = scaled_tolerance(self.X, TOL)
         for heard in draw_heard(N_JUDGES, self.n_statements, SHARE, rng):
             judge = pckmeans(
@@ -98,6 +100,7 @@ class Judges:
                 sample_weight=self.weight,
                 max_iter=MAX_ITER,
                 tol=tol,
+                spherical=self.spherical,
                 n_threads=1,
             )
             broken += violated(judge.labels, self.pairs, self.sign)

@@ -12,7 +12,7 @@ from conclust._lloyd.best import warn_if_degenerate
 from conclust._lloyd.start import Centered, centered, init_centers
 from conclust._progress import Rounds, progress
 from conclust._sklearn import Interval, StrOptions, fit_context
-from conclust._validation import check_inputs, weights_of_rows
+from conclust._validation import METRICS, check_inputs, weights_of_rows
 from conclust.cluster import constrained_kmeans
 from conclust.constraints import Constraints
 from conclust.ensemble._judges import JudgedMixin, Judges
@@ -50,6 +50,7 @@ def fit_member(
         start,
         sample_weight=sample_weight,
         max_iter=max_iter,
+        spherical=data.spherical,
         order="random" if reorder == "iteration" else "given",
         random_state=rng,
         # One thread each: sums in another order would make labels depend on n_jobs.
@@ -79,6 +80,8 @@ class ConstrainedKMeansEnsemble(JudgedMixin):
         statements still change and its inertia does not fall by a thousandth.
     n_init : int, default=10
         Starts of the final kernel k-means.
+    metric : {"euclidean", "cosine"}, default="euclidean"
+        "cosine" clusters directions: rows and the members' centres have unit length.
     n_jobs : int, default=None
         Members fitted at a time (joblib, threads by default). Labels do not depend on it.
     verbose : int, default=0
@@ -134,6 +137,7 @@ class ConstrainedKMeansEnsemble(JudgedMixin):
         PAIRS,
         how="by vote",
         when="how sure is each pair?",
+        cosine=True,
         names=(
             Named("ensemble", "votes over random orders of statements"),
             Named("rckm", "votes over random orders, one per member", {"reorder": "run"}),
@@ -147,6 +151,7 @@ class ConstrainedKMeansEnsemble(JudgedMixin):
         "init": [StrOptions({"k-means++", "random"}), callable, "array-like"],
         "max_iter": [Interval(Integral, 1, None, closed="left")],
         "n_init": [Interval(Integral, 1, None, closed="left")],
+        "metric": METRICS,
         "n_jobs": [Integral, None],
         "verbose": ["verbose"],
         "random_state": ["random_state"],
@@ -161,6 +166,7 @@ class ConstrainedKMeansEnsemble(JudgedMixin):
         init: Any = "random",
         max_iter: int = 30,
         n_init: int = 10,
+        metric: str = "euclidean",
         n_jobs: int | None = None,
         verbose: int = 0,
         random_state: Any = None,
@@ -171,6 +177,7 @@ class ConstrainedKMeansEnsemble(JudgedMixin):
         self.init = init
         self.max_iter = max_iter
         self.n_init = n_init
+        self.metric = metric
         self.n_jobs = n_jobs
         self.verbose = verbose
         self.random_state = random_state
@@ -205,7 +212,7 @@ class ConstrainedKMeansEnsemble(JudgedMixin):
         random_state = check_random_state(self.random_state)
         final_seed = random_state.randint(2**31 - 1)
         seeds = random_state.randint(2**31 - 1, size=self.n_estimators)
-        data = centered(X)
+        data = centered(X, metric=self.metric)
         work = (
             delayed(fit_member)(
                 data,

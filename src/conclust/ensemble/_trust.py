@@ -16,7 +16,7 @@ from conclust._lloyd.start import Centered, centered, start_centers
 from conclust._placement.links import link_rows
 from conclust._progress import Rounds, progress
 from conclust._sklearn import Interval, StrOptions, fit_context, scaled_tolerance
-from conclust._validation import check_inputs, weights_of_rows
+from conclust._validation import METRICS, check_inputs, weights_of_rows
 from conclust.cluster import MULTIPLES, pckmeans, price_by_regret
 from conclust.constraints import Constraints
 from conclust.ensemble._judges import SHARE, TOL, draw_heard
@@ -55,7 +55,7 @@ def soft_member(
     settings: Settings, constraints: Constraints, trust: np.ndarray, price: float, seed: int
 ) -> Member:
     """Run PCKMeans on some statements, each priced by its weight, its trust and `price`."""
-    (X, mean), n_clusters, init, n_init, max_iter, tol, weight = settings
+    (X, mean, spherical), n_clusters, init, n_init, max_iter, tol, weight = settings
     links = link_rows(constraints)
     links = replace(links, weight=links.weight * trust[constraints.pairs().statement])
     rng = np.random.RandomState(seed)
@@ -69,6 +69,7 @@ def soft_member(
             sample_weight=weight,
             max_iter=max_iter,
             tol=tol,
+            spherical=spherical,
             # One thread each: sums in another order would make labels depend on n_jobs.
             n_threads=1,
         )
@@ -79,10 +80,10 @@ def soft_member(
 
 def lowest_price(settings: Settings, constraints: Constraints, seed: int) -> float:
     """Price by what moving a row costs, from a first start."""
-    (X, mean), n_clusters, init, *_, weight = settings
+    (X, mean, spherical), n_clusters, init, *_, weight = settings
     rng = np.random.RandomState(seed)
     first = start_centers(X, link_rows(constraints), n_clusters, init, weight, rng, 0, mean)
-    return price_by_regret(X, first, weight)
+    return price_by_regret(X, first, weight, spherical=spherical)
 
 
 class TrustEnsemble(CodesMixin):
@@ -113,6 +114,8 @@ class TrustEnsemble(CodesMixin):
         Iterations of each judge and member.
     n_init : int, default=10
         Starts of the final kernel k-means. Judges and members start twice.
+    metric : {"euclidean", "cosine"}, default="euclidean"
+        "cosine" clusters directions: rows and the members' centres have unit length.
     n_jobs : int, default=None
         Judges and members fitted at a time (joblib, threads by default). Labels do not depend on
         it.
@@ -169,6 +172,7 @@ class TrustEnsemble(CodesMixin):
         how="by trust",
         when="some statements are wrong, nobody knows how many; which ones?",
         weights="weights",
+        cosine=True,
         names=(Named("trust", "judges which statements to believe, then votes"),),
     )
 
@@ -180,6 +184,7 @@ class TrustEnsemble(CodesMixin):
         "init": [StrOptions({"neighborhoods", "k-means++", "random"}), callable, "array-like"],
         "max_iter": [Interval(Integral, 1, None, closed="left")],
         "n_init": [Interval(Integral, 1, None, closed="left")],
+        "metric": METRICS,
         "n_jobs": [Integral, None],
         "verbose": ["verbose"],
         "random_state": ["random_state"],
@@ -195,6 +200,7 @@ class TrustEnsemble(CodesMixin):
         init: Any = "neighborhoods",
         max_iter: int = 50,
         n_init: int = 10,
+        metric: str = "euclidean",
         n_jobs: int | None = None,
         verbose: int = 0,
         random_state: Any = None,
@@ -206,6 +212,7 @@ class TrustEnsemble(CodesMixin):
         self.init = init
         self.max_iter = max_iter
         self.n_init = n_init
+        self.metric = metric
         self.n_jobs = n_jobs
         self.verbose = verbose
         self.random_state = random_state
@@ -238,7 +245,7 @@ class TrustEnsemble(CodesMixin):
         random_state = check_random_state(self.random_state)
         final_seed = random_state.randint(2**31 - 1)
         tol = scaled_tolerance(X, TOL)
-        data = centered(X)
+        data = centered(X, metric=self.metric)
         settings = Settings(data, self.n_clusters, self.init, N_STARTS, self.max_iter, tol, weight)
         pairwise = np.flatnonzero(constraints.kinds != "relative")
         known = constraints[pairwise]

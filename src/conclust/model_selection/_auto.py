@@ -26,9 +26,10 @@ from conclust._progress import progress
 from conclust._sklearn import Interval, StrOptions, fit_context
 from conclust._statements import by_statement, most_doubted
 from conclust._threads import one_blas_thread, one_thread
-from conclust._validation import check_enough_rows, check_inputs, check_new_rows
+from conclust._validation import METRICS, check_enough_rows, check_inputs, check_new_rows
 from conclust.cluster import (
     FIRST_RATE,
+    ConstrainedKMeans,
     Scatter,
     doubting_mixture,
     normalize,
@@ -124,6 +125,8 @@ class AutoCluster(Living, ClusterMixin, BaseEstimator):
         Share of statements that are wrong, or of must-links and of cannot-links; "auto" estimates
         it. Give it where it is known better than rows can tell: questions chosen because the
         answer was uncertain contradict the rows more often than they are wrong.
+    metric : {"euclidean", "cosine"}, default="euclidean"
+        "cosine" compares directions: all rows, new ones too, are brought to unit length first.
     time_budget : float, default=None
         Seconds after which nothing more is tried; what was begun is finished. A result without
         statements held out follows those told.
@@ -212,12 +215,14 @@ class AutoCluster(Living, ClusterMixin, BaseEstimator):
         how="by evidence",
         when="you do not want to choose; few statements, many, or partly wrong ones",
         weights="weights",
+        cosine=True,
         names=(Named("auto", "several models that doubt, averaged by statements held out"),),
     )
 
     _parameter_constraints: ClassVar[dict[str, list[Any]]] = {
         "n_clusters": [Interval(Integral, 1, None, closed="left"), StrOptions({"auto"})],
         "flip_rate": [Interval(Real, 0, 0.5, closed="left"), tuple, list, StrOptions({"auto"})],
+        "metric": METRICS,
         "time_budget": [Interval(Real, 0, None, closed="neither"), None],
         "seeds": [StrOptions({"auto", "hard", "soft"}), None],
         "verbose": ["verbose"],
@@ -229,6 +234,7 @@ class AutoCluster(Living, ClusterMixin, BaseEstimator):
         n_clusters: Any = "auto",
         *,
         flip_rate: Any = "auto",
+        metric: str = "euclidean",
         time_budget: float | None = None,
         seeds: str | None = "auto",
         verbose: int = 0,
@@ -236,6 +242,7 @@ class AutoCluster(Living, ClusterMixin, BaseEstimator):
     ):
         self.n_clusters = n_clusters
         self.flip_rate = flip_rate
+        self.metric = metric
         self.time_budget = time_budget
         self.seeds = seeds
         self.verbose = verbose
@@ -314,10 +321,16 @@ class AutoCluster(Living, ClusterMixin, BaseEstimator):
     def _fit_plain(self, X: Any, seed: int) -> None:
         """Plain k-means."""
         began = time.perf_counter()
-        self._set_model(KMeans(self.n_clusters_, n_init=N_INIT, random_state=seed).fit(X))
-        self.method_ = "k-means"
-        self.reasons_.append("There are no statements, so this is plain k-means.")
-        self.history_ = [Tried(NAN, NAN, 1.0, "k-means", time.perf_counter() - began)]
+        how: dict[str, Any] = {"n_init": N_INIT, "random_state": seed}
+        if self.metric == "cosine":
+            self.method_ = "spherical k-means"
+            model = ConstrainedKMeans(self.n_clusters_, metric=self.metric, **how)
+        else:
+            self.method_ = "k-means"
+            model = KMeans(self.n_clusters_, **how)
+        self._set_model(model.fit(X))
+        self.reasons_.append(f"There are no statements, so this is plain {self.method_}.")
+        self.history_ = [Tried(NAN, NAN, 1.0, self.method_, time.perf_counter() - began)]
 
     def _set_model(self, model: Any) -> None:
         """Take labels from one fitted model, whose labels are certain."""
