@@ -24,6 +24,7 @@ from conclust.model_selection._stack import (
     log_likelihood,
     matching,
     members_of,
+    misfit,
     problem_of,
     reweighted,
     rightness,
@@ -258,6 +259,33 @@ def test_being_unsure_is_no_merit():
     # The same answers, four of five right, by one who is sure and by one who is not.
     sure, unsure = np.tile([1.0, 1.0, 1.0, 1.0, 0.0], 40), np.full(200, 0.55)
     assert log_likelihood(sure) > log_likelihood(unsure)
+
+
+def test_more_errors_than_known_speak_against_a_model_by_hand(told):
+    rates = _stack.Rates(0.02, 0.3)
+    member = Fitter(problem_of(X, 3, 0, rates), told).fit(
+        [Candidate("own covariances", "k-means")]
+    )[0]
+    sign, doubt = told.pairs().sign, np.where(told.pairs().sign > 0, 0.2, 0.1)
+    member = member._replace(found=member.found._replace(doubt=doubt))
+    # Wrong must-links are believed in ten times as often as they are known to occur; cannot-links
+    # less often, which speaks against nothing.
+    each = 0.2 * np.log(0.2 / 0.02) + 0.8 * np.log(0.8 / 0.98)
+    for n_checked in (0, 40, 10**6):
+        problem = problem_of(X, 3, 0, rates, n_checked)
+        expected = min(n_checked, len(sign)) * (sign > 0).mean() * each
+        assert misfit(member, told, problem) == pytest.approx(expected)
+    assert misfit(member, told, problem_of(X, 3, 0)) == 0
+
+
+def test_a_rate_that_was_checked_counts_against_models_that_doubt_more(told):
+    def weights(n_checked):
+        model = AutoCluster(3, flip_rate=0.1, n_checked=n_checked, random_state=0)
+        model.fit(X, constraints=told)
+        return model.candidates_.set_index("candidate")["weight"]
+
+    unchecked, checked = weights(0), weights(200)
+    assert not np.allclose(unchecked, checked[unchecked.index])
 
 
 def test_clusters_are_matched_before_they_are_averaged(told):

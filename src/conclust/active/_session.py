@@ -449,7 +449,10 @@ class Session:
         if self.estimator is None:
             n_clusters = "auto" if self.n_clusters is None else self.n_clusters
             return AutoCluster(
-                n_clusters, flip_rate=self._state.error_rate, random_state=self._seed
+                n_clusters,
+                flip_rate=self._state.error_rate,
+                n_checked=self._state.n_checked,
+                random_state=self._seed,
             )
         if self.n_clusters is None:
             return clone(self.estimator)

@@ -148,6 +148,11 @@ class State:
         """
         return error_rate(self.closure.n_agreed, self.closure.n_contradicted)
 
+    @property
+    def n_checked(self) -> int:
+        """The answers that said again, or contradicted, what was known."""
+        return self.closure.n_agreed + self.closure.n_contradicted
+
     # ------------------------------------------------------------------ the clustering so far
 
     @property

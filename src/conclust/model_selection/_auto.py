@@ -125,6 +125,9 @@ class AutoCluster(Living, ClusterMixin, BaseEstimator):
         Share of statements that are wrong, or of must-links and of cannot-links; "auto" estimates
         it. Give it where it is known better than rows can tell: questions chosen because the
         answer was uncertain contradict the rows more often than they are wrong.
+    n_checked : int, default=0
+        How many answers, compared with others, told a `flip_rate` that is given. The more, the less
+        is thought of models that believe in more errors than that.
     metric : {"euclidean", "cosine"}, default="euclidean"
         "cosine" compares directions: all rows, new ones too, are brought to unit length first.
     time_budget : float, default=None
@@ -222,6 +225,7 @@ class AutoCluster(Living, ClusterMixin, BaseEstimator):
     _parameter_constraints: ClassVar[dict[str, list[Any]]] = {
         "n_clusters": [Interval(Integral, 1, None, closed="left"), StrOptions({"auto"})],
         "flip_rate": [Interval(Real, 0, 0.5, closed="left"), tuple, list, StrOptions({"auto"})],
+        "n_checked": [Interval(Integral, 0, None, closed="left")],
         "metric": METRICS,
         "time_budget": [Interval(Real, 0, None, closed="neither"), None],
         "seeds": [StrOptions({"auto", "hard", "soft"}), None],
@@ -234,6 +238,7 @@ class AutoCluster(Living, ClusterMixin, BaseEstimator):
         n_clusters: Any = "auto",
         *,
         flip_rate: Any = "auto",
+        n_checked: int = 0,
         metric: str = "euclidean",
         time_budget: float | None = None,
         seeds: str | None = "auto",
@@ -242,6 +247,7 @@ class AutoCluster(Living, ClusterMixin, BaseEstimator):
     ):
         self.n_clusters = n_clusters
         self.flip_rate = flip_rate
+        self.n_checked = n_checked
         self.metric = metric
         self.time_budget = time_budget
         self.seeds = seeds
@@ -400,7 +406,8 @@ class AutoCluster(Living, ClusterMixin, BaseEstimator):
         rows, known = _for_choosing(X, pairs, seed)
         stage("fitting candidates")
         with one_thread():
-            problem = problem_of(rows, self.n_clusters_, seed, rates_of(self.flip_rate))
+            rates = rates_of(self.flip_rate)
+            problem = problem_of(rows, self.n_clusters_, seed, rates, self.n_checked)
             fitter = Fitter(problem, known)
             members = members_of(fitter)
         number = 0

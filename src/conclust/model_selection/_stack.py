@@ -13,6 +13,7 @@ from typing import NamedTuple
 
 import numpy as np
 from scipy.optimize import linear_sum_assignment
+from scipy.special import rel_entr
 from sklearn.cluster import KMeans
 
 from conclust._arrays import FloatArray, IntArray
@@ -73,6 +74,7 @@ class Problem(NamedTuple):
     views: list[View]
     seed: int
     rates: Rates | None  # how often statements are wrong; estimated where None
+    n_checked: int = 0  # the answers that tell those rates
 
 
 class Candidate(NamedTuple):
@@ -159,7 +161,9 @@ class Mixed:
         return log_joint(rows - self.mean, self.mixture, self.covariance_type)
 
 
-def problem_of(X: FloatArray, n_clusters: int, seed: int, rates: Rates | None = None) -> Problem:
+def problem_of(
+    X: FloatArray, n_clusters: int, seed: int, rates: Rates | None = None, n_checked: int = 0
+) -> Problem:
     """Set the problem up, with the starts that need no statements."""
     plain = {"k-means": plain_kmeans(X, n_clusters, seed)}
     scales = [np.ones(X.shape[1])]
@@ -174,7 +178,7 @@ def problem_of(X: FloatArray, n_clusters: int, seed: int, rates: Rates | None = 
     enough = len(X) >= n_clusters * X.shape[1]
     models = [model for model in MODELS if enough or not has_own(model)]
     views = [View(X, scale, seed) for scale in scales]
-    return Problem(X, n_clusters, plain, models, neighbors, views, seed, rates)
+    return Problem(X, n_clusters, plain, models, neighbors, views, seed, rates, n_checked)
 
 
 def plain_kmeans(X: FloatArray, n_clusters: int, seed: int) -> IntArray:
@@ -473,7 +477,9 @@ def judge(
     told_all = np.array([member.found.log_evidence for member in members]) / n_pairs
     held_out = np.array([log_likelihood(np.concatenate(one)) if one else np.nan for one in right])
     score = told_all if np.isnan(held_out).any() else held_out
-    weight = np.exp(sureness(n_pairs) * (score - score.max()))
+    log_weight = sureness(n_pairs) * score
+    log_weight -= [misfit(member, known, problem) for member in members]
+    weight = np.exp(log_weight - log_weight.max())
     models = [candidate.model for candidate in candidates]
     # Models, not starts, begin as equals.
     weight *= [WORTH.get(model, 1.0) / models.count(model) for model in models]
@@ -487,6 +493,22 @@ def judge(
             strict=True,
         )
     ]
+
+
+def misfit(member: Member, known: Constraints, problem: Problem) -> float:
+    """Nats against a share of wrong statements as large as a member believes in.
+
+    Those of so many answers as were checked: what the rates given rest on.
+    """
+    if problem.rates is None:
+        return 0.0
+    sign = known.pairs().sign
+    against = np.zeros(len(sign))
+    for kind, rate in ((1, problem.rates.must), (-1, problem.rates.cannot)):
+        if (sign == kind).any():
+            share = max(float(member.found.doubt[sign == kind].mean()), rate)
+            against[sign == kind] = rel_entr(share, rate) + rel_entr(1 - share, 1 - rate)
+    return min(problem.n_checked, len(sign)) * float(against.mean())
 
 
 def sureness(n_pairs: int) -> float:

@@ -147,7 +147,12 @@ class LeastKnown(Strategy):
             and np.array_equal(rows, last.rows)
         ):
             return last
-        model = AutoCluster(n_clusters_of(state), flip_rate=state.error_rate, random_state=0)
+        model = AutoCluster(
+            n_clusters_of(state),
+            flip_rate=state.error_rate,
+            n_checked=state.n_checked,
+            random_state=0,
+        )
         with warnings.catch_warnings():
             # Fewer different rows than clusters: good enough for choosing a question.
             warnings.simplefilter("ignore", ConvergenceWarning)
