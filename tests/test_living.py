@@ -350,7 +350,7 @@ def test_rows_put_back_leave_no_more_set_aside_than_asked(kind):
 @pytest.mark.parametrize("kind", [COPKMeans, PCKMeans])
 def test_clusters_with_sizes_of_their_own_keep_their_numbers(kind):
     rows, new = crowded()
-    model = kind(2, size_max=[90, 41], random_state=0).fit(rows)
+    model = kind(2, size_max=np.array([90, 41]), random_state=0).fit(rows)
     model.update(new, keep=1.0)
     assert np.bincount(model.labels_)[1] <= 41
 

@@ -97,13 +97,13 @@ def _fit_seeded(
 
 def _has_own_sizes(model: Any) -> bool:
     """Whether a cluster's number says how large it may be: it starts with it, and keeps it."""
-    return max(np.ndim(getattr(model, name, None)) for name in ("size_min", "size_max")) > 0
+    return max(np.ndim(getattr(model, name, 0)) for name in ("size_min", "size_max")) > 0
 
 
 def _bounds(model: Any, more: dict[str, Any]) -> tuple[FloatArray, FloatArray] | None:
     """Least and largest size of each cluster; None where there are none."""
     sizes = getattr(model, "size_min", None), getattr(model, "size_max", None)
-    if sizes == (None, None):
+    if all(one is None for one in sizes):
         return None
     return bounds_of(*sizes, model._n_clusters, in_rows="sample_weight" not in more)
 
