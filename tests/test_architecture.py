@@ -26,7 +26,7 @@ LAYERS = [
         "_columns",
         "_association",
     ],
-    ["_sklearn", "_persist", "_pairs", "_files", "_preparation", "_tree_layout"],
+    ["_sklearn", "_persist", "_pairs", "_files", "_preparation", "_tree_layout", "_typical"],
     ["_threads"],
     ["_any_clusterer"],
     ["constraints"],

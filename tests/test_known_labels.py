@@ -18,6 +18,7 @@ from conclust import (
     PCKMeans,
 )
 from conclust._known_labels import known_labels, statements_of
+from conclust.exceptions import InfeasibleSizesError
 
 X, Y = load_iris(return_X_y=True)
 PARTLY = np.where(np.random.RandomState(0).uniform(size=150) < 0.1, Y, -1)
@@ -190,3 +191,35 @@ def test_many_labelled_rows_make_no_pairs_of_all(keeps_all):
     y = np.random.RandomState(0).randint(-1, 10, size=100_000)
     known = known_labels(y, "hard", len(y), 10, keeps_all=keeps_all, name="")
     assert len(statements_of(known, keeps_all=keeps_all)) < 200_000
+
+
+@pytest.mark.parametrize("weighted", [False, True])
+@pytest.mark.parametrize("outliers", [None, 0.05])
+@pytest.mark.parametrize("model", [COPKMeans(2), PCKMeans(2), PCKMeans(2, penalty=1e-3)])
+def test_labels_that_bind_leave_the_sizes_as_asked(model, outliers, weighted):
+    # Check labels against the geometry: rows of the second group are said to be in the first.
+    rng = np.random.RandomState(0)
+    rows = np.concatenate([rng.normal(0, 1, (40, 2)), rng.normal(6, 1, (40, 2))])
+    rows[47] = 50, 50
+    y = np.full(80, -1)
+    y[[*range(8), *range(44, 48)]], y[[60, 61]] = 0, 1
+    weight = np.tile([0.5, 1.5], 40) if weighted else None
+    asked = {"seeds": "hard", "size_min": 35, "size_max": 41, "outliers": outliers}
+    model = clone(model).set_params(random_state=0, **asked)
+    model.fit(rows, y, sample_weight=weight)
+    assert (model.labels_[y >= 0] == y[y >= 0]).all()
+    inside = model.labels_ >= 0
+    sizes = np.bincount(model.labels_[inside], None if weight is None else weight[inside])
+    assert sizes.min() >= 35 - 1e-9
+    assert sizes.max() <= 41 + 1e-9
+    own = model.transform(rows)[np.arange(80), model.labels_] ** 2
+    own = own * inside * (1.0 if weight is None else weight)
+    assert model.inertia_ == pytest.approx(own.sum())
+
+
+@pytest.mark.parametrize("kind", [COPKMeans, PCKMeans])
+def test_labels_that_no_size_leaves_room_for(kind):
+    y = np.repeat([0, -1], [30, 30])
+    rows = np.random.RandomState(0).normal(size=(60, 2))
+    with pytest.raises(InfeasibleSizesError, match="size_max"):
+        kind(3, seeds="hard", size_max=25, random_state=0).fit(rows, y)

@@ -27,6 +27,7 @@ from conclust.exceptions import (
     ConstraintsIgnoredWarning,
     InconsistentConstraintsError,
     InfeasibleConstraintsError,
+    InfeasibleSizesError,
 )
 
 IRIS, SPECIES = load_iris(return_X_y=True)
@@ -309,3 +310,53 @@ def test_labels_on_a_real_set_with_many_new_rows():
     assert (model.labels_[:60] == before).mean() >= 0.99
     free = PCKMeans(3, random_state=0).fit(rows[:60]).update(rows[60:], keep=0)
     assert len(free.labels_) == 178
+
+
+def crowded():
+    """Two groups and a cluster each, full to the brim; then rows come to the first."""
+    rng = np.random.RandomState(0)
+    rows = np.concatenate([rng.normal(0, 1, (40, 2)), rng.normal(4, 1, (40, 2))])
+    return rows, rng.normal(0, 1, (30, 2))
+
+
+@pytest.mark.parametrize("kind", [COPKMeans, PCKMeans])
+@pytest.mark.parametrize("weighted", [False, True])
+def test_rows_put_back_leave_the_sizes_as_asked(kind, weighted):
+    rows, new = crowded()
+    weight, weight_new = np.linspace(0.5, 1.5, 80), np.linspace(0.5, 1.5, 30)
+    model = kind(2, size_min=30, size_max=60, random_state=0).fit(
+        rows, sample_weight=weight if weighted else None
+    )
+    model.update(new, sample_weight_new=weight_new if weighted else None, keep=1.0)
+    mass = np.append(weight, weight_new) if weighted else None
+    sizes = np.bincount(model.labels_, mass)
+    assert sizes.max() <= 60 + 1e-9
+    squared = model.transform(np.vstack([rows, new])) ** 2
+    own = squared[np.arange(110), model.labels_]
+    assert model.inertia_ == pytest.approx(own.sum() if mass is None else own @ mass)
+
+
+@pytest.mark.parametrize("kind", [COPKMeans, PCKMeans])
+def test_rows_put_back_leave_no_more_set_aside_than_asked(kind):
+    rows, new = crowded()
+    far = np.random.RandomState(1).uniform(20, 60, (4, 2))
+    model = kind(2, outliers=0.05, random_state=0).fit(rows)
+    assert (model.labels_ < 0).sum() == 4
+    model.update(np.vstack([new[:10], far]), keep=1.0)
+    assert (model.labels_ < 0).sum() <= 0.05 * 94
+    assert model.outlier_share_ == pytest.approx((model.labels_ < 0).mean())
+
+
+@pytest.mark.parametrize("kind", [COPKMeans, PCKMeans])
+def test_clusters_with_sizes_of_their_own_keep_their_numbers(kind):
+    rows, new = crowded()
+    model = kind(2, size_max=np.array([90, 41]), random_state=0).fit(rows)
+    model.update(new, keep=1.0)
+    assert np.bincount(model.labels_)[1] <= 41
+
+
+def test_sizes_that_new_rows_exceed_are_said():
+    rows, new = crowded()
+    model = COPKMeans(2, size_max=41, random_state=0).fit(rows)
+    with pytest.raises(InfeasibleSizesError, match="size_max adds up to 82"):
+        model.update(new)

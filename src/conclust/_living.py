@@ -11,13 +11,19 @@ import scipy.sparse as sp
 from sklearn.cluster import KMeans
 from sklearn.utils.validation import check_is_fitted
 
-from conclust._arrays import IntArray
+from conclust._arrays import FloatArray, IntArray
 from conclust._known_labels import Known, known_labels, start_at, statements_of
 from conclust._matching import renumbering
 from conclust._pairs import connected
+from conclust._placement.links import link_rows
+from conclust._placement.sizes import bounds_of, fit_around
 from conclust._validation import as_constraints
 from conclust.constraints import Constraints, n_rows
-from conclust.exceptions import InconsistentConstraintsError, InfeasibleConstraintsError
+from conclust.exceptions import (
+    InconsistentConstraintsError,
+    InfeasibleConstraintsError,
+    InfeasibleSizesError,
+)
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -80,12 +86,43 @@ def _fit_seeded(
         setattr(inner, model._takes.clusters, len(known.classes))
         fit(inner, X, constraints=all_said, **more)
         n_clusters = inner._n_clusters
-    inner._renumber(renumbering(inner.labels_, known.number, n_clusters))
+    if not _has_own_sizes(inner):
+        inner._renumber(renumbering(inner.labels_, known.number, n_clusters))
     if known.how == "hard":
-        _put(inner, X, known.rows, known.number[known.rows], more)
+        _bind_all(inner, X, known, all_said, more)
     _take_over(model, inner)
     model.constraints_ = all_said
     model.classes_ = np.append(known.classes, [None] * (n_clusters - len(known.classes)))
+
+
+def _has_own_sizes(model: Any) -> bool:
+    """Whether a cluster's number says how large it may be: it starts with it, and keeps it."""
+    return max(np.ndim(getattr(model, name, 0)) for name in ("size_min", "size_max")) > 0
+
+
+def _bounds(model: Any, more: dict[str, Any]) -> tuple[FloatArray, FloatArray] | None:
+    """Least and largest size of each cluster; None where there are none."""
+    sizes = getattr(model, "size_min", None), getattr(model, "size_max", None)
+    if all(one is None for one in sizes):
+        return None
+    return bounds_of(*sizes, model._n_clusters, in_rows="sample_weight" not in more)
+
+
+def _bind_all(
+    model: Any, X: Any, known: Known, constraints: Constraints, more: dict[str, Any]
+) -> None:
+    """Put rows into the clusters of their classes; others make room where sizes demand it."""
+    labels = model.labels_.astype(np.int64)
+    labels[known.rows] = known.number[known.rows]
+    bounds = _bounds(model, more)
+    if bounds is not None:
+        weight = more.get("sample_weight")
+        weight = None if weight is None else np.asarray(weight, dtype=np.float64)
+        cost = model.transform(X) ** 2 * (1.0 if weight is None else weight[:, np.newaxis])
+        links = link_rows(constraints)
+        price = links.weight * (np.inf if model._keeps_all else model.penalty_)
+        labels = fit_around(labels, known.number >= 0, cost, links, price, weight, bounds)
+    _put(model, X, np.arange(len(labels)), labels, more)
 
 
 def _take_over(model: Any, inner: Any) -> None:
@@ -136,7 +173,8 @@ class Living:
         keep : float, default=0.99
             The share of rows that keep their label at least, of those that no new statement names
             or joins to one it names. When more would move between old clusters, all of them stay
-            but for those whose staying would break a statement. 0 lets clusters move as they like.
+            but for those whose staying would break a statement, a size or the share set
+            aside. 0 lets clusters move as they like.
 
         Returns
         -------
@@ -246,7 +284,7 @@ def update(
     labels = labels if (labels >= 0).all() else model.predict(rows)  # some are in no cluster
     inner = _refit(model, rows, labels.astype(np.int64), grown, more, n_clusters)
     why = _reasons(new, grown, len(before))
-    moved = _to_put_back(inner, before, why, n_before, keep)
+    moved = _to_put_back(inner, before, why, n_before, keep, more)
     _put(inner, rows, moved, before[moved], more)
     _take_over(model, inner)
     model.constraints_ = grown
@@ -347,9 +385,10 @@ def _refit(
         inner = model._resumed(X, labels, centers)
         try:
             fit(inner, X, constraints=constraints, **more)
-            inner._renumber(renumbering(inner.labels_, labels, len(centers)))
+            if not _has_own_sizes(inner):
+                inner._renumber(renumbering(inner.labels_, labels, len(centers)))
             return inner
-        except InconsistentConstraintsError:
+        except (InconsistentConstraintsError, InfeasibleSizesError):
             raise
         except InfeasibleConstraintsError:
             if n_clusters is not None or len(centers) >= len(labels):
@@ -415,7 +454,12 @@ def _reasons(new: Constraints, grown: Constraints, n_old: int) -> npt.NDArray[An
 
 
 def _to_put_back(
-    inner: Any, before: npt.NDArray[Any], why: npt.NDArray[Any], n_clusters: int, keep: float
+    inner: Any,
+    before: npt.NDArray[Any],
+    why: npt.NDArray[Any],
+    n_clusters: int,
+    keep: float,
+    more: dict[str, Any],
 ) -> IntArray:
     """Rows that are not concerned and moved, if too many of them did."""
     others = np.flatnonzero(why[: len(before)] == "")
@@ -424,15 +468,48 @@ def _to_put_back(
     if len(moved) <= (1 - keep) * len(others):
         return moved[:0]
     constraints, held = inner.report_.constraints, now.copy()
+    room = _room(inner, len(now), more)
     while len(moved):
         held[:] = now
         held[moved] = before[moved]
         broken = inner.report_.kept & ~constraints.satisfied(held)
-        if not broken.any():
+        # What a statement or a size moves must go; the others can stay.
+        named = constraints[np.flatnonzero(broken)].samples
+        goes = np.isin(moved, named) | room.lacks(held, moved, now[moved])
+        if not goes.any():
             break
-        # What a statement moves must go; the others can stay.
-        moved = np.setdiff1d(moved, constraints[np.flatnonzero(broken)].samples)
+        moved = moved[~goes]
     return moved
+
+
+class _Room(NamedTuple):
+    """How much each cluster holds at least and at most; the last one is that of rows set aside."""
+
+    lower: FloatArray
+    upper: FloatArray
+    mass: FloatArray  # (n_samples,)
+
+    def lacks(
+        self, held: npt.NDArray[Any], rows: IntArray, elsewhere: npt.NDArray[Any]
+    ) -> npt.NDArray[np.bool_]:
+        """Which of the rows must go elsewhere, so that no cluster is too large or too small."""
+        load = np.bincount(held % len(self.lower), self.mass, len(self.lower))
+        rounding = 1e-9 * float(self.mass.sum())
+        goes = np.zeros(len(rows), dtype=bool)
+        for labels, much in ((held[rows], load - self.upper), (elsewhere, self.lower - load)):
+            for cluster in np.flatnonzero(much > rounding):
+                there = np.flatnonzero(labels % len(load) == cluster)
+                sums = np.cumsum(self.mass[rows[there]])
+                goes[there[: np.searchsorted(sums, much[cluster] - rounding) + 1]] = True
+        return goes
+
+
+def _room(model: Any, n_samples: int, more: dict[str, Any]) -> _Room:
+    n_clusters, share = model._n_clusters, getattr(model, "outliers", None)
+    mass = np.asarray(more.get("sample_weight", np.ones(n_samples)), dtype=np.float64)
+    lower, upper = _bounds(model, more) or (np.zeros(n_clusters), np.full(n_clusters, np.inf))
+    aside = np.inf if share in (None, "auto") else float(share) * float(mass.sum())
+    return _Room(np.append(lower, 0.0), np.append(upper, aside), mass)
 
 
 def _put(model: Any, X: Any, rows: IntArray, numbers: IntArray, more: dict[str, Any]) -> None:
@@ -450,6 +527,9 @@ def _put(model: Any, X: Any, rows: IntArray, numbers: IntArray, more: dict[str, 
         if hasattr(model, "objective_"):
             model.objective_ += step
     model._bind(rows, numbers)
+    if hasattr(model, "outlier_share_"):
+        aside = model.labels_ < 0
+        model.outlier_share_ = float(np.average(aside, weights=more.get("sample_weight")))
 
 
 def _taken(X: Any, rows: IntArray) -> Any:

@@ -205,10 +205,10 @@ def test_units_by_hand():
 def test_sum_costs_kernel(compiled):
     kernel = sum_costs if compiled else sum_costs.py_func
     distances = np.arange(6.0).reshape(3, 2)
-    cost = np.zeros((2, 2))
+    cost = np.full((2, 2), np.nan)
     kernel(distances, np.array([1, 0, 1]), np.array([1.0, 2.0, 3.0]), cost)
     assert cost.tolist() == [[4.0, 6.0], [12.0, 16.0]]
-    cost = np.zeros((2, 2))
+    cost = np.full((2, 2), np.nan)
     kernel(distances, np.array([1, 0, 1]), np.empty(0), cost)
     assert cost.tolist() == [[2.0, 3.0], [4.0, 6.0]]
 

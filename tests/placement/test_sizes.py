@@ -212,6 +212,7 @@ def test_sizes_per_cluster_and_rounding():
     lower, upper, unit = sizes_of(None, 2.5, 3, np.full(10, 0.5), 10)
     assert (lower.tolist(), upper.tolist(), unit) == ([0, 0, 0], [2.5, 2.5, 2.5], "weight")
     assert sizes_of(1, None, 2, np.ones(4), 4).unit == "rows"
+    assert sizes_of(None, [36, 35], 2, None, 100, 0.29).upper.sum() == 71  # 0.29 * 100 < 29
 
 
 @pytest.mark.parametrize(

@@ -72,10 +72,22 @@ def visit(browser, studio):
     assert troubles == []
 
 
-def shown(page):
-    """The question on the page, once there is one."""
-    page.wait_for_selector(".ask[data-question]:not([data-question=''])")
+def shown(page, kind=None):
+    """The question on the page, once there is one, of that kind."""
+    kind = f"[data-kind={kind}]" if kind else ""
+    page.wait_for_selector(f".ask{kind}[data-question]:not([data-question=''])")
     return page.locator(".ask").get_attribute("data-question")
+
+
+KINDS = {"Two": "pair", "Three": "triple", "Piles": "piles"}
+READY = {"map": ".clusters input", "answers": ".answered li", "progress": ".exports a"}
+
+
+def turn_to(page, name):
+    """Another page, once it shows what it has."""
+    page.locator(f"#to-{name}").click()
+    page.wait_for_selector(f"#to-{name}[aria-current=page]")
+    page.wait_for_selector(READY[name])
 
 
 def ask(page, path, **body):
@@ -334,10 +346,12 @@ def test_merge_on_the_map_makes_one_of_two(visit):
     boxes.nth(0).check()
     boxes.nth(1).check()
     assert page.locator("#chosen-title").inner_text() == "2 clusters chosen"
+    page.clock.install()
     page.get_by_role("button", name="Merge").click()
-    page.locator(".toast").wait_for()
+    page.locator(".toast button").wait_for()
     page.wait_for_function("() => document.querySelectorAll('.clusters tbody tr').length === 2")
-    page.locator(".toast button").click()  # Undo
+    page.clock.fast_forward("01:00")  # Undo is there as long as somebody looks at what came of it
+    page.locator(".toast button").click()
     page.wait_for_function("() => document.querySelectorAll('.clusters tbody tr').length === 3")
 
 
@@ -433,7 +447,7 @@ def test_accessibility_rules(visit, axe_rules, scheme):
     assert axe_rules(page) == {}
     for kind in ("Three", "Piles"):
         page.get_by_label(kind, exact=True).check()
-        page.wait_for_selector(f".ask[data-kind={ {'Three': 'triple', 'Piles': 'piles'}[kind] }]")
+        shown(page, KINDS[kind])
         assert axe_rules(page) == {}, kind
     for opener in ("#help", "#who"):
         page.locator(opener).click()
@@ -441,26 +455,24 @@ def test_accessibility_rules(visit, axe_rules, scheme):
         assert axe_rules(page) == {}, opener
         page.keyboard.press("Escape")
     for name in PAGES[1:]:
-        page.locator(f"#to-{name}").click()
-        page.wait_for_timeout(500)
+        turn_to(page, name)
         if name == "map":
             page.locator(".clusters input").first.check()
-            page.wait_for_timeout(200)
+            page.wait_for_selector(".panel.active h3")
         assert axe_rules(page) == {}, name
 
 
 @pytest.mark.parametrize("width", [PHONE["width"], 3840])
 def test_no_page_scrolls_sideways(visit, width):
     page = visit(viewport={"width": width, "height": 900})
-    for kind in ("Two", "Three", "Piles"):
+    fits = "width => document.documentElement.scrollWidth <= width"
+    for kind in KINDS:
         page.get_by_label(kind, exact=True).check()
-        shown(page)
-        page.wait_for_timeout(150)
-        assert page.evaluate("document.documentElement.scrollWidth") <= width, kind
+        shown(page, KINDS[kind])
+        page.wait_for_function(fits, arg=width)  # long cells are folded once they are laid out
     for name in PAGES[1:]:
-        page.locator(f"#to-{name}").click()
-        page.wait_for_timeout(400)
-        assert page.evaluate("document.documentElement.scrollWidth") <= width, name
+        turn_to(page, name)
+        page.wait_for_function(fits, arg=width)
 
 
 def test_cells_are_words_and_nothing_else(visit):
@@ -480,8 +492,7 @@ def test_cells_are_words_and_nothing_else(visit):
     unfold.click()
     assert box.bounding_box()["height"] > height
     for name in PAGES[1:]:
-        page.locator(f"#to-{name}").click()
-        page.wait_for_timeout(200)
+        turn_to(page, name)
     assert "owned" not in page.title()
 
 

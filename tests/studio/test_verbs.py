@@ -9,12 +9,6 @@ from conclust.exceptions import SessionError
 from conclust.studio import Data, _verbs
 
 
-def test_spread_begins_in_the_middle_and_reaches_the_ends():
-    X = np.arange(21.0)[:, None]
-    assert _verbs.spread(X, list(range(21)), 3) == [10, 0, 20]
-    assert _verbs.spread(X, [4, 5], 3) == [4, 5]
-
-
 def test_typical_rows_are_nearest_to_the_mean():
     X = np.array([[0.0], [1.0], [2.0], [3.0], [100.0]])
     assert _verbs.typical(X, [0, 1, 2, 3], 2) == [1, 2]
@@ -33,6 +27,7 @@ def test_apart_without_others_is_each_from_each():
         (lambda X, y: _verbs.merge(X, y, [0]), "merge: choose two clusters"),
         (lambda X, y: _verbs.merge(X, y, [0, 9]), "There is no cluster 9 any more"),
         (lambda X, y: _verbs.split(X, y, 0, np.flatnonzero(y == 0)), "all rows of the cluster"),
+        (lambda X, y: _verbs.split(X, y, 0, np.flatnonzero(y == 1)), "none of the rows"),
         (lambda X, y: _verbs.split(np.zeros_like(X), y, 0), "are all the same"),
     ],
 )
@@ -55,7 +50,7 @@ def test_merge_survives_a_new_clustering(open_project, requests):
     first = project.recluster()
     near = [int(first.labels[y == group][0]) for group in (0, 1)]
     told = project.say("ann", next(requests), "merge", clusters=near)
-    assert len(told["numbers"]) == 3
+    assert len(told["numbers"]) == 5
     assert told["conflict"] is None
     assert project.n_clusters == 3
     truth = np.where(y == 1, 0, y)

@@ -644,10 +644,17 @@ def sum_costs(distances, unit, weight, cost):
     distances   (n_rows, n_clusters)  float   in    squared distances
     unit        (n_rows,)             int64   in    unit of each row
     weight      (n_rows,) or (0,)     float   in    weight of each row; empty: all 1
-    cost        (n_units, n_clusters) float64 out   zero on entry
+    cost        (n_units, n_clusters) float64 out   every unit has a row
     """
     weighted = len(weight) > 0
+    is_begun = np.zeros(len(cost), np.bool_)
     for row in range(len(unit)):
+        u = unit[row]
         factor = float(weight[row]) if weighted else 1.0
-        for cluster in range(distances.shape[1]):
-            cost[unit[row], cluster] += factor * distances[row, cluster]
+        if is_begun[u]:
+            for cluster in range(distances.shape[1]):
+                cost[u, cluster] += factor * distances[row, cluster]
+        else:
+            for cluster in range(distances.shape[1]):
+                cost[u, cluster] = factor * distances[row, cluster]
+        is_begun[u] = True

@@ -101,6 +101,14 @@ class ApartGraph:
         """The graph of the 2-core, its units numbered along `core_units`."""
         return self._peeling[3]
 
+    @cached_property
+    def core_first(self) -> tuple[IntArray, IntArray, IntArray]:
+        """All units, the core before the peeled; in that order, the peeled and their parents."""
+        order = np.concatenate([self.core_units, self.peeled])
+        place = np.empty(self.n_units + 1, np.int64)
+        place[order], place[-1] = np.arange(self.n_units), -1
+        return order, place[self.peeled], place[self.parent]
+
     def restricted(self, units: IntArray) -> "ApartGraph":
         """Return the links among some units, renumbered in the order given."""
         number = np.full(self.n_units, -1, np.int64)

@@ -103,6 +103,7 @@ def place(
     relax: bool = False,
     time_limit: float = 10.0,
     given_up: GivenUp | None = None,
+    work: FloatArray | None = None,
 ) -> Placement:
     r"""Give every unit a cluster, keep linked units apart, and make the total cost small.
 
@@ -129,6 +130,9 @@ def place(
     given_up : dict, default=None
         What was found out about the links of `graph` by earlier calls, whatever the costs; filled
         in here. With it the dear searches are done once, not from every start.
+    work : ndarray of shape (n_units, n_clusters), float64, default=None
+        Room for a copy of the costs: to get so much memory from the system takes longer than to
+        fill it.
 
     Returns
     -------
@@ -152,24 +156,24 @@ def place(
        placement or proves that there is none; then, if small, an integer programme.
 
     Time for steps 1 to 4 is O(links log n_units + n_units n_clusters) for the starts and close to
-    that for each sweep of step 4; memory two copies of the costs.
+    that for each sweep of step 4; memory a copy of the costs.
     """
     cost = np.ascontiguousarray(cost, dtype=np.float64)
     n_units, n_clusters = cost.shape
     labels = np.zeros(n_units, np.int64)
-    if n_clusters == 1:
-        found = _Found(labels, RUNGS[0], graph.apart[:1].ravel())
-        return _report(found, cost, graph, relax)
-    if len(graph.core_units) < n_units:
-        cost_folded = cost.copy()
-        fold_leaves(graph.peeled, graph.parent, cost_folded)
-    else:
-        cost_folded = cost
     found = _Found(labels, RUNGS[0])
-    if len(graph.core_units):
-        units = graph.core_units
+    if n_clusters == 1:
+        return _report(found._replace(witness=graph.apart[:1].ravel()), cost, graph, relax)
+    order, peeled, parent = graph.core_first
+    folded = cost
+    if len(peeled):
+        # "clip", since "raise" would gather into memory of its own first.
+        folded = np.take(cost, order, axis=0, out=work, mode="clip")
+        fold_leaves(peeled, parent, folded)
+    units, placed = graph.core_units, np.zeros(n_units, np.int64)
+    if len(units):
         inner = _place_core(
-            cost_folded[units],
+            folded[: len(units)],
             graph.core,
             previous=None if previous is None else np.asarray(previous, np.int64)[units],
             fresh=fresh,
@@ -177,9 +181,10 @@ def place(
             time_limit=time_limit,
             given_up={} if given_up is None else given_up,
         )
-        labels[units] = inner.labels
+        placed[: len(units)] = inner.labels
         found = inner._replace(labels=labels, witness=units[inner.witness])
-    unfold_leaves(graph.peeled, graph.parent, cost_folded, labels)
+    unfold_leaves(peeled, parent, folded, placed)
+    labels[order] = placed
     return _report(found, cost, graph, relax)
 
 

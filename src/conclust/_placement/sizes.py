@@ -15,6 +15,7 @@ from conclust._kernels._short import LITTLE, short
 from conclust._kernels.flow import flow
 from conclust._kernels.place_sized import fit_sizes, price_labels
 from conclust._pairs import Graph
+from conclust._placement.links import Links
 from conclust._sklearn import Interval
 from conclust.exceptions import InfeasibleSizesError
 
@@ -81,11 +82,10 @@ def sizes_of(
         weight = None
     total = float(n_samples) if weight is None else float(weight.sum(dtype=np.float64))
     unit = "rows" if weight is None else "weight"
-    total -= np.floor(outlier_share * total) if weight is None else outlier_share * total
-    lower = _per_cluster("size_min", size_min, n_clusters, 0.0)
-    upper = np.minimum(_per_cluster("size_max", size_max, n_clusters, np.inf), total)
-    if weight is None:
-        lower, upper = np.ceil(lower), np.floor(upper)
+    aside = outlier_share * total * (1 + 1e-12)
+    total -= np.floor(aside) if weight is None else aside
+    lower, upper = bounds_of(size_min, size_max, n_clusters, in_rows=weight is None)
+    upper = np.minimum(upper, total)
     crossed = np.flatnonzero(lower > upper)
     if len(crossed) and lower[crossed[0]] <= total:
         c = int(crossed[0])
@@ -107,6 +107,15 @@ def sizes_of(
             f"(to {total / n_clusters:.6g} at least where it is one number) or n_clusters."
         )
     return Sizes(lower, upper, unit)
+
+
+def bounds_of(
+    size_min: Any, size_max: Any, n_clusters: int, *, in_rows: bool
+) -> tuple[FloatArray, FloatArray]:
+    """One number per cluster of each; whole ones where sizes count rows."""
+    lower = _per_cluster("size_min", size_min, n_clusters, 0.0)
+    upper = _per_cluster("size_max", size_max, n_clusters, np.inf)
+    return (np.ceil(lower), np.floor(upper)) if in_rows else (lower, upper)
 
 
 def _per_cluster(argument: str, value: Any, n_clusters: int, default: float) -> FloatArray:
@@ -404,6 +413,69 @@ class Sized:
             f"{known} has the sizes{keeps}: in the nearest one found, {nearest}.{group} "
             "Widen size_min and size_max, or drop statements."
         )
+
+
+def fit_around(
+    labels: IntArray,
+    is_fixed: npt.NDArray[np.bool_],
+    cost: FloatArray,
+    links: Links,
+    price: FloatArray,
+    weight: np.ndarray | None,
+    bounds: tuple[FloatArray, FloatArray],
+) -> IntArray:
+    """Move rows that are not fixed until the sizes fit; rows set aside (-1) stay aside.
+
+    Parameters
+    ----------
+    labels : ndarray of shape (n_samples,)
+    is_fixed : ndarray of shape (n_samples,)
+    cost : ndarray of shape (n_samples, n_clusters)
+        Weighted squared distances.
+    links : Links
+    price : ndarray of shape (n_pairs,)
+        Of breaking each pair of `links`; infinity forbids.
+    weight : ndarray of shape (n_samples,) or None
+    bounds : tuple of ndarray
+        Of `bounds_of`.
+
+    Returns
+    -------
+    ndarray of shape (n_samples,)
+
+    Raises
+    ------
+    InfeasibleSizesError
+    """
+    aside = labels < 0
+    price = np.where(aside[links.rows[links.pairs]].any(axis=1), 0.0, price)
+    each = np.arange(len(links.rows))
+    vertices = Vertices(links.rows, each, links.graph, links.sign, price, weight, len(labels))
+    row = np.argsort(vertices.number)
+    stays = np.flatnonzero((is_fixed | aside)[row])
+    found = np.maximum(labels[row], 0).astype(np.int64)
+    cost = cost[row].astype(np.float64)
+    own = cost[stays, found[stays]]
+    cost[stays] = np.inf
+    cost[stays, found[stays]] = own
+    mass = np.where(aside[row], 0.0, vertices.mass)
+    load = np.bincount(found, mass, cost.shape[1]).astype(np.float64)
+    slack = 0.5 if vertices.weight is None else 1e-9 * float(mass.sum())
+    misfit = short(fit_sizes, 10 * cost.size)(
+        cost, mass, *links.graph, links.sign, price, *bounds, 0.0, slack, MAX_PASSES, SWAP_BUDGET,
+        found, load,
+    )  # fmt: skip
+    if misfit > slack:
+        over, under = load - bounds[1], bounds[0] - load
+        c = int(np.maximum(over, under).argmax())
+        raise InfeasibleSizesError(
+            f"No assignment was found that has the sizes and the labels in y: cluster {c} has "
+            f"{load[c]:g}, and its size_min={bounds[0][c]:g}, size_max={bounds[1][c]:g}. Widen "
+            "size_min and size_max, or pass seeds='soft'."
+        )
+    moved = labels.copy()
+    moved[row] = np.where(aside[row], labels[row], found)
+    return moved
 
 
 class Found(NamedTuple):

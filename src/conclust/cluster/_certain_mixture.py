@@ -165,7 +165,7 @@ class ExpectationStep:
         """Return the responsibilities, never with a lower likelihood than under the old pins."""
         rows, unit, graph = self.units
         joint = log_joint(self.X, mixture, self.covariance_type)
-        score = np.zeros((graph.n_units, self.n_components))
+        score = np.empty((graph.n_units, self.n_components))
         sum_costs(joint[rows], unit, self.power, score)
         found = self.marginals(score, pins)
         log_norm, responsibilities = normalize(joint)

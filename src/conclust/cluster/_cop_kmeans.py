@@ -161,6 +161,7 @@ class HardLloyd:
         self._given_up: GivenUp = {}
         # Made once: to get so much memory from the system takes longer than to fill it.
         self._cost = np.empty((units.graph.n_units, n_clusters))
+        self._work = np.empty_like(self._cost)
         self._trimming: Trimming | None = None
         if outlier_share:
             self._trimming = Trimming(outlier_share, units.of_rows(X.shape[0]), self.weight)
@@ -292,7 +293,6 @@ class HardLloyd:
         aside = None if self._trimming is None else self._trimming(near.distances_to_own(centers))
         if self._sized is None:
             cost = self._cost
-            cost.fill(0)
             sum_costs(near.distances, unit, self._weight, cost)
             if aside is not None:
                 cost[unit[aside[self.units.rows]]] = 0.0  # wherever that suits the others
@@ -319,6 +319,7 @@ class HardLloyd:
             relax=self.relax,
             time_limit=self.time_limit,
             given_up=self._given_up,
+            work=self._work,
         )
 
     def _place_sized(self, sized: Sized, aside: np.ndarray | None) -> tuple[Placement, np.ndarray]:

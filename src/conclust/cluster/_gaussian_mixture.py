@@ -432,7 +432,7 @@ class ConstrainedGaussianMixture(Living, ClusterMixin, BaseEstimator):
                 responsibilities = random_state.uniform(size=(len(X), self.n_components))
                 responsibilities /= responsibilities.sum(axis=1, keepdims=True)
             labels = responsibilities.argmax(axis=1)
-            cost = np.zeros((units.graph.n_units, self.n_components))
+            cost = np.empty((units.graph.n_units, self.n_components))
             sum_costs(-responsibilities[units.rows], units.unit, np.empty(0), cost)
             placed = place(cost, units.graph)
             labels[units.rows] = placed.labels[units.unit]

@@ -308,7 +308,7 @@ class BatchPass:
             inside = slice(*np.searchsorted(rows, [start, start + BLOCK]))
             kept[inside] = cost[rows[inside] - start]
         if len(rows):
-            cost_of_units = np.zeros((graph.n_units, len(clusters.mass)))
+            cost_of_units = np.empty((graph.n_units, len(clusters.mass)))
             sum_costs(kept, unit, self.weight[rows], cost_of_units)
             now = np.empty(graph.n_units, np.int64)
             now[unit] = labels[rows]

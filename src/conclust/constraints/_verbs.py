@@ -1,16 +1,19 @@
 """Decisions about rows and whole clusters, as few statements that make them so."""
 
 import itertools
+import warnings
 from collections.abc import Iterable, Sequence
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 import numpy.typing as npt
 import scipy.sparse as sp
+from sklearn.exceptions import ConvergenceWarning
 from sklearn.utils import check_random_state
 
 from conclust._arrays import IntArray
 from conclust._pairs import connected
+from conclust._typical import middle_to_edge
 from conclust.constraints._components import check_group_pairs
 from conclust.constraints._kinds import CANNOT_LINK, MUST_LINK
 from conclust.exceptions import InvalidConstraintsError
@@ -80,16 +83,16 @@ class Typical:
         if self.X is None:
             drawn: IntArray = np.sort(self.draws.choice(rows, size=n, replace=False))
             return drawn
-        # Those in the middle alone would say nothing of the rows that are first to leave.
-        outwards = np.argsort(_squared_to_mean(self.X[rows]), kind="stable")
-        return rows[outwards[np.linspace(0, len(rows) - 1, n).astype(np.int64)]]
+        return rows[middle_to_edge(self.X[rows], n)]
 
     def halves(self, rows: IntArray) -> tuple[IntArray, IntArray]:
         """The two parts of a cluster that lie farthest apart: two-means among its rows."""
         from sklearn.cluster import KMeans
 
-        points = self.X[rows]
-        second = KMeans(2, n_init=10, random_state=self.draws).fit(points).labels_.astype(bool)
+        two = KMeans(2, n_init=10, random_state=self.draws)
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore", ConvergenceWarning)  # of rows all alike: an error
+            second = two.fit(self.X[rows]).labels_.astype(bool)
         second ^= second[0]  # the first row stays
         return rows[~second], rows[second]
 
@@ -190,15 +193,6 @@ def _rows_of(cluster: Any, labels: npt.NDArray[Any]) -> IntArray:
         f"Cluster {cluster!r} has no row in labels; the clusters there are "
         f"{', '.join(map(repr, there[:N_NAMED]))}{more}."
     )
-
-
-def _squared_to_mean(points: Any) -> npt.NDArray[Any]:
-    """Squared distances to the mean of the points, but for a constant."""
-    mean = np.asarray(points.mean(axis=0)).ravel()
-    if not sp.issparse(points):
-        return ((points - mean) ** 2).sum(axis=1)
-    squared = np.asarray(points.multiply(points).sum(axis=1)).ravel()
-    return squared - 2 * np.asarray(points @ mean).ravel()
 
 
 def _as_numbers(X: Any, n_samples: int) -> Any:

@@ -6,7 +6,8 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import numpy as np
 import scipy.sparse as sp
 
-from conclust.reporting._profiles import as_words, means_by_cluster, named_columns, shown_number
+from conclust._typical import outwards
+from conclust.reporting._profiles import as_words, named_columns, shown_number
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -182,19 +183,11 @@ def typical_rows(X: Any, labels: Any, clusters: Sequence[int], window: Window) -
         Nearest first.
     """
     found = []
-    means = means_by_cluster(X, labels, int(labels.max(initial=-1)) + 1)
     for cluster in clusters:
         inside = np.flatnonzero(labels == cluster)
-        far = _squared_distances(X[inside], means[cluster])
-        nearest = inside[np.argsort(far, kind="stable")[:N_NEAREST]]
+        nearest = inside[outwards(X[inside])[:N_NEAREST]]
         rows: dict[tuple[Cell, ...], Row] = {}
         for row in map(window.row, nearest.tolist()):
             rows.setdefault(tuple(row.cells) if window.columns else (Cell(row.name),), row)
         found.append(list(rows.values())[:N_TYPICAL])
     return found
-
-
-def _squared_distances(X: Any, center: Any) -> Any:
-    if sp.issparse(X):
-        return np.asarray(X.multiply(X).sum(axis=1)).ravel() - 2 * (X @ center)
-    return ((X - center) ** 2).sum(axis=1)

@@ -5,10 +5,10 @@ from dataclasses import dataclass, field, replace
 from typing import Any
 
 import numpy as np
-from scipy.optimize import linear_sum_assignment
 
 from conclust import AutoCluster, Constraints
 from conclust._arrays import FloatArray, IntArray
+from conclust._matching import renumbering
 from conclust.active import ExpectedChange, expected_change, moved
 from conclust.exceptions import ConclustWarning
 from conclust.reporting import profiles
@@ -111,7 +111,7 @@ def cluster(data: Data, shown: IntArray, told: Told, seed: int, last: Clustering
         warnings.simplefilter("ignore", ConclustWarning)
         model.fit(data.X, constraints=constraints)
     if last is not None:
-        renumber(model, _same_numbers(model.labels_, model.n_clusters_, last))
+        keep_numbers(model, last.labels)
     labels = np.asarray(model.labels_, dtype=np.int64)
     profile = _profile(data, shown, labels, model.n_clusters_)
     stayed = 1.0 if last is None else 1 - moved(last.labels, labels)
@@ -133,28 +133,11 @@ def cluster(data: Data, shown: IntArray, told: Told, seed: int, last: Clustering
     )
 
 
-def _same_numbers(labels: IntArray, n_clusters: int, last: Clustering) -> IntArray:
-    """For each number that a cluster gets, the number that it has in the fit."""
-    n = max(n_clusters, last.n_clusters)
-    shared = np.zeros((n, n))
-    np.add.at(shared, (last.labels, labels), 1)
-    _, model_of = linear_sum_assignment(shared, maximize=True)
-    return np.array([c for c in model_of if c < n_clusters], dtype=np.int64)
-
-
-def renumber(model: Any, order: IntArray) -> None:
-    """Call cluster `order[c]` of a fitted `AutoCluster` c; one that is a tree keeps its numbers."""
-    inner = model.model_
-    if inner is not None and not hasattr(inner, "cluster_centers_"):
-        return
-    new = np.argsort(order)
-    model.labels_ = new[model.labels_].astype(model.labels_.dtype)
-    model.probabilities_ = model.probabilities_[:, order]
-    model.prior_ = model.prior_[:, order]
-    model.parts_ = [part._replace(clusters=new[part.clusters]) for part in model.parts_]
-    if inner is not None:
-        inner.cluster_centers_ = np.ascontiguousarray(inner.cluster_centers_[order])
-        inner.labels_ = new[inner.labels_].astype(inner.labels_.dtype)
+def keep_numbers(model: Any, labels: IntArray) -> None:
+    """Give the clusters of a fitted model the numbers they had, those of which there still are."""
+    n_clusters = model.n_clusters_
+    before = np.where(labels < n_clusters, labels, -1)
+    model._renumber(renumbering(model.labels_, before, n_clusters))
 
 
 def _profile(data: Data, shown: IntArray, labels: IntArray, n_clusters: int) -> Any:

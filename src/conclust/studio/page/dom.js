@@ -48,12 +48,12 @@ export function announce(text) {
 
 const TOAST_MS = 7000;
 
-/** A short word at the edge of the page; `action` is a button beside it. */
+/** A short word at the edge of the page. With a button it stays until it is pressed, the next word or another page. */
 export function toast(text, action = null, isBad = false) {
   const box = make("div", { class: isBad ? "toast bad" : "toast" }, make("span", {}, text), action);
   document.getElementById("toasts").replaceChildren(box);
-  setTimeout(() => box.remove(), TOAST_MS);
-  action?.addEventListener("click", () => box.remove());
+  if (action) action.addEventListener("click", () => box.remove());
+  else setTimeout(() => box.remove(), TOAST_MS);
 }
 
 /** Is the key meant for what has the focus? */

@@ -61,6 +61,7 @@ async function turnTo(page, isFirst = false) {
   for (const one of PAGES) document.getElementById(`to-${one}`).toggleAttribute("aria-current", false);
   document.getElementById(`to-${page}`).setAttribute("aria-current", "page");
   main.replaceChildren(current.element);
+  document.getElementById("toasts").replaceChildren();
   scrollTo(0, 0);
   if (!isFirst) current.focus();
   await current.show?.();
