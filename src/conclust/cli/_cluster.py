@@ -25,6 +25,8 @@ from conclust.cli._options import (
     on_terminal,
     output_folder,
     plain,
+    printed_table,
+    range_of,
     say,
     seed_option,
     settings_of,
@@ -88,10 +90,10 @@ N_BROKEN = 10  # broken statements printed; all are in the report
 @click.option(
     "-k",
     "--n-clusters",
-    type=ClusterCount(),
+    type=ClusterCount(ranged=True),
     default="auto",
     show_default=True,
-    help="Number of clusters, or auto.",
+    help="Number of clusters, or auto, or auto:2-30 to try 2 to 30.",
 )
 @click.option(
     "--method",
@@ -160,9 +162,9 @@ def command(
     say(f"{data.name}: {len(job.table):,} rows, {job.X.shape[1]:,} features.", quiet=as_json)
     for note in job.notes:
         say(f"  {note}", quiet=as_json)
-    if n_clusters != "auto":
-        check_n_clusters(int(n_clusters), len(job.table))
-        check_names(names, int(n_clusters))
+    if isinstance(n_clusters, int):
+        check_n_clusters(n_clusters, len(job.table))
+        check_names(names, n_clusters)
     labels = Labels(
         names,
         read_cells(job.table, options, "--join") if join else None,
@@ -189,19 +191,15 @@ def run(
     quiet: bool = False,
 ) -> Outcome:
     """Choose what is left open, fit, and return all that the outputs need."""
-    from conclust.model_selection import choose_n_clusters
-
     X, constraints = job.X, job.constraints
     curve = None
     method = methods()[method_name]
     reason = why_not(method, constraints, 0)  # asked for: size is the user's decision
     if reason is not None:
         raise BadInput(f"--method {method_name}: {reason}. Methods: {', '.join(methods())}.")
-    if n_clusters == "auto":
-        with working("looking for the number of clusters"):
-            curve = choose_n_clusters(X, constraints, random_state=seed)
+    if isinstance(n_clusters, str):
+        curve = number_of_clusters(X, constraints, n_clusters, seed, quiet=quiet)
         n_clusters = curve.chosen
-        say(f"{curve.reason}", quiet=quiet)
     k = int(n_clusters)
     conflicts = constraints.conflicts(k)
     with about(f"--method {method.name}"):
@@ -226,6 +224,47 @@ def run(
         confidence=confidence_of(estimator, X),
         report=report_of(estimator, constraints),
         conflicts=conflicts,
+    )
+
+
+def number_of_clusters(X: Any, constraints: Any, asked: str, seed: int, *, quiet: bool) -> "KCurve":
+    """Look for the number of clusters ("auto", or a range of them), and say what was seen."""
+    from conclust.model_selection import choose_n_clusters
+
+    with working("looking for the number of clusters"):
+        curve = choose_n_clusters(
+            X, constraints, n_clusters_range=range_of(asked), random_state=seed
+        )
+    say(curve.reason, quiet=quiet)
+    if curve.points:
+        say(_printed_curve(curve), quiet=quiet)
+    return curve
+
+
+N_POINTS = 9  # of the curve printed: those about the number chosen; all are in the report
+
+
+def _printed_curve(curve: "KCurve") -> str:
+    """The numbers about the chosen one, with what statements and rows say of them."""
+    points = curve.points
+    at = min(range(len(points)), key=lambda i: abs(points[i].n_clusters - curve.chosen))
+    first = max(min(at - N_POINTS // 2, len(points) - N_POINTS), 0)
+
+    def cell(value: float, form: str) -> str:
+        return format(value, form) if value == value else "–"
+
+    return printed_table(
+        ["clusters", "statements kept", "must-links broken", "cannot-links broken", curve.measure],
+        [
+            [
+                f"{p.n_clusters}{' *' if p.n_clusters == curve.chosen else ''}",
+                cell(p.kept, ".1%"),
+                cell(p.must_apart, ".1%"),
+                cell(p.cannot_together, ".1%"),
+                cell(p.rows, ".3f"),
+            ]
+            for p in points[first : first + N_POINTS]
+        ],
     )
 
 
