@@ -73,6 +73,7 @@ class Labels:
     names: Mapping[str, str] = field(default_factory=dict)  # of clusters, by their number
     cells: "Cells | None" = None  # the table to join the clusters to, else ids are written
     classes: list[Any] | None = None  # of rows, to name the clusters by on the page
+    workbook: bool = False  # labels.xlsx too
 
 
 N_BROKEN = 10  # broken statements printed; all are in the report
@@ -118,6 +119,7 @@ N_BROKEN = 10  # broken statements printed; all are in the report
     help="What clusters are called: 0=Loyal,1=New, a file cluster,name, or a column of classes.",
 )
 @click.option("--join", is_flag=True, help="labels.csv is your whole table with a column cluster.")
+@click.option("--xlsx", is_flag=True, help="Write labels.xlsx too, as for a workbook.")
 @click.option("--model/--no-model", default=None, help="Write model.skops, for `predict`.")
 @table_options
 @seed_option
@@ -133,6 +135,7 @@ def command(
     projection: str,
     named: str | None,
     join: bool,
+    xlsx: bool,
     model: bool | None,
     options: TableOptions,
     seed: int,
@@ -147,6 +150,7 @@ def command(
     conclust cluster table.csv --constraints links.csv --id-col key -k 6
     cat table.csv | conclust cluster - -k 6 -o out
     """
+    from conclust._files import require_openpyxl
     from conclust._persist import require_skops
     from conclust.cli._job import check_n_clusters, read_job
     from conclust.cli._join import read_cells
@@ -156,6 +160,8 @@ def command(
     given, names = settings_of(settings), names_of(named)
     if model:
         require_skops()
+    if xlsx:
+        require_openpyxl(Path("labels.xlsx"))
     job = read_job(data, links, options, skip_unknown)
     for warning in job.warnings:
         say(f"Warning: {warning} Leave out --raw, or the column (--exclude).", quiet=as_json)
@@ -169,6 +175,7 @@ def command(
         names,
         read_cells(job.table, options, "--join") if join else None,
         classes_of(named, job.table, options) if is_column(named) else None,
+        workbook=xlsx,
     )
     with about("--map"):
         check_projection(projection, len(job.table))
@@ -356,7 +363,8 @@ def write(
 
     labels = labels or Labels()
     notes = [*found.warnings]
-    names = ["labels.csv", *(["labels.xlsx"] if job.table.path.suffix == ".xlsx" else [])]
+    workbook = labels.workbook or job.table.path.suffix == ".xlsx"
+    names = ["labels.csv", *(["labels.xlsx"] if workbook else [])]
     files = [*names, "report.html", "run.json"]
     others = ["compare.csv"] if comparison else []
     named = {c: name for c, name in labels.names.items() if int(c) < found.n_clusters}

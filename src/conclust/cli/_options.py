@@ -106,7 +106,7 @@ def _kept(content: bytes, name: str, ctx: Any) -> Path:
 def _suffix_of(content: bytes) -> str:
     starts = {
         b"\x1f\x8b": ".csv.gz",
-        b"PK": ".xlsx",
+        b"PK": ".npz" if b".npy" in content[30:100] else ".xlsx",  # the name of its first file
         b"PAR1": ".parquet",
         b"\x93NUMPY": ".npy",
     }
@@ -134,6 +134,7 @@ class TableOptions:
     standardize: bool = False
     separator: str | None = None
     encoding: str | None = None
+    embeddings: str | None = None
 
     def named(self, columns: list[str]) -> dict[str, list[str]]:
         """The names of columns per option: each value is one name, if there is such a column,
@@ -193,6 +194,11 @@ def table_options(command: Callable[..., Any]) -> Callable[..., Any]:
             ),
             click.option("--separator", help="Of a CSV file; read off its header by default."),
             encoding_option,
+            click.option(
+                "--embeddings",
+                metavar="FILE",
+                help="Cluster by these vectors: .npy, .npz, or a column of lists (Parquet).",
+            ),
         ]
     ):
         gathered = option(gathered)
