@@ -6,8 +6,9 @@
 A third as many answers as rows, about random pairs, true or lopsided (35 % of "same" wrong, more
 often the farther apart, 0.5 % of "different"; see lopsided.py). Accuracy under the best matching of
 clusters and classes, and normalised mutual information, of k-means told nothing, PCKMeans, PCKMeans
-on rows averaged over their neighbours, and AutoCluster. `--ask` asks instead: v-measure of the
-clusters after 100 to n answers of `conclust.active`, one at a time and ten at a time.
+on rows averaged over their neighbours, the same begun with average linkage, and AutoCluster.
+`--ask` asks instead: v-measure of the clusters after 100 to n answers of `conclust.active`, ten at
+a time and one at a time.
 """
 
 import argparse
@@ -19,7 +20,7 @@ from sklearn.cluster import KMeans
 from sklearn.metrics import normalized_mutual_info_score, v_measure_score
 
 from conclust import AutoCluster, PCKMeans, active, sample_constraints
-from conclust.cluster import smooth_over_neighbors
+from conclust.cluster import average_linkage_start, smooth_over_neighbors
 from lopsided import accuracy, lopsided, texts
 
 
@@ -56,6 +57,9 @@ def compare(name, options):
             told = {"constraints": known}
             said("PCKMeans", y, PCKMeans(k, random_state=draw), X, **told)
             said("PCKMeans, smoothed", y, PCKMeans(k, random_state=draw), smooth, **told)
+            start = average_linkage_start(smooth, k, random_state=draw)
+            from_tree = PCKMeans(k, init=start, n_init=1, random_state=draw)
+            said("PCKMeans, sm., tree", y, from_tree, smooth, **told)
             said("AutoCluster", y, AutoCluster(k, random_state=draw), X, **told)
 
 

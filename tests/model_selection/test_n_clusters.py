@@ -2,7 +2,6 @@
 
 import numpy as np
 import pytest
-from scipy.cluster.hierarchy import cut_tree, linkage
 from sklearn.datasets import make_blobs
 
 from conclust import AutoCluster, Constraints, sample_constraints
@@ -10,7 +9,6 @@ from conclust.model_selection import choose_n_clusters
 from conclust.model_selection._n_clusters import (
     Errors,
     are_directions,
-    average_linkage_cuts,
     information,
     tree_partitions,
 )
@@ -66,24 +64,6 @@ def test_imbalance_is_mcnemars_statistic():
     assert Errors(4, 12, 100).imbalance == pytest.approx(-7 / 4)
     assert Errors(1, 0, 100).imbalance == Errors(0, 0, 100).imbalance == 0
     assert Errors(12, 4, 100).shares == pytest.approx((0.84, 0.12, 0.04))
-
-
-def test_average_linkage_is_scipys(directions):
-    X, _ = directions
-    cuts = [2, 5, 12, 40]
-    expected = cut_tree(linkage(X, "average", metric="sqeuclidean"), n_clusters=cuts)
-    found = average_linkage_cuts(X, np.arange(len(X)), cuts)
-    for labels, theirs in zip(found, expected.T, strict=True):
-        assert len(set(zip(labels, theirs, strict=True))) == labels.max() + 1 == theirs.max() + 1
-
-
-def test_average_linkage_of_leaves_is_that_of_their_rows(directions):
-    # Check that leaves which the tree of rows joins first do not change what it joins later.
-    X, _ = directions
-    rows = np.arange(len(X))
-    last, leaf = average_linkage_cuts(X, rows, [8, 60])
-    (found,) = average_linkage_cuts(X, leaf, [8])
-    assert len(set(zip(found[leaf], last, strict=True))) == 8
 
 
 def test_crumbs_do_not_count(directions):

@@ -590,6 +590,8 @@ class AutoCluster(Living, ClusterMixin, BaseEstimator):
     def _prior_of(self, X: Any) -> FloatArray:
         """What the models say of rows; one model alone is believed, not certain."""
         if self.model_ is not None:
+            if isinstance(self.model_, KMeans):  # its loops take rows of the kind of its centres
+                X = X.astype(self.model_.cluster_centers_.dtype, copy=False)
             dense = sp.issparse(X) and isinstance(self.model_, ReCon)
             labels = self.model_.predict(X.toarray() if dense else X)
             return softened(self._numbers_[labels], self.n_clusters_)

@@ -8,13 +8,13 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import numpy as np
 import scipy.sparse as sp
 from sklearn.cluster import KMeans
-from sklearn.decomposition import PCA, TruncatedSVD
 from sklearn.metrics import adjusted_rand_score
 from sklearn.utils import check_random_state
 
 from conclust._arrays import FloatArray, IntArray
 from conclust._folds import FEW
 from conclust._threads import threads_worth
+from conclust.cluster import average_linkage_cuts, few_features, leaves_of, sums_of, unit_rows
 from conclust.constraints import Constraints
 from conclust.model_selection._choose import as_seed, fewer_rows, with_rows
 
@@ -25,7 +25,6 @@ NAN = float("nan")
 # Rows looked at: all that statements name, and others up to this many; of directions the tree has
 # up to the second number, and up to the third say how many they are.
 MAX_ROWS, MAX_ROWS_TREE, MAX_ROWS_TOLD = 5_000, 20_000, 3_000
-MAX_FEATURES = 50
 # Without a range: so many are tried where stability alone decides, else up to 2 √n.
 MAX_CLUSTERS = 10
 MAX_MOST = 200
@@ -44,8 +43,6 @@ NEAR = 1.5
 UNIT = 0.01
 # Clusters of fewer rows than this share of the mean size are crumbs of a tree, and do not count.
 CRUMB = 0.1
-# A tree begins with the rows, or with so many small clusters of more rows than the first number.
-MAX_LEAVES, N_LEAVES = 3_000, 2_000
 
 
 class KPoint(NamedTuple):
@@ -303,16 +300,6 @@ def are_directions(X: Any) -> bool:
     return bool((np.abs(np.asarray(squares, dtype=np.float64) - 1) < UNIT).all())
 
 
-def few_features(X: Any, seed: int) -> FloatArray:
-    """Dense rows of at most 50 leading components."""
-    n = min(MAX_FEATURES, X.shape[0] - 1)
-    if X.shape[1] > n >= 1 and X.shape[1] > MAX_FEATURES:
-        reduce = TruncatedSVD if sp.issparse(X) else PCA
-        X = reduce(n, random_state=seed).fit_transform(X)
-    X = X.toarray() if sp.issparse(X) else X
-    return np.ascontiguousarray(X, dtype=np.float64)
-
-
 def kmeans_labels(X: FloatArray, n_clusters: int, seed: int) -> IntArray:
     """Plain k-means."""
     model = KMeans(n_clusters, n_init=N_INIT, random_state=seed)
@@ -330,7 +317,7 @@ def information(X: FloatArray, n_clusters: int, seed: int) -> float:
     n_samples, n_features = X.shape
     labels = kmeans_labels(X, n_clusters, seed)
     sizes = np.bincount(labels, minlength=n_clusters)
-    sums = _sums(X, labels, n_clusters)
+    sums = sums_of(X, labels, n_clusters)
     within = (X**2).sum() - ((sums**2).sum(axis=1) / np.maximum(sizes, 1)).sum()
     total = n_samples * n_features
     sizes = sizes[sizes > 0]
@@ -366,12 +353,9 @@ def stability(X: Any, n_clusters: int, random_state: Any, n_pairs: int = 5) -> t
 
 def tree_partitions(X: FloatArray, low: int, high: int, seed: int) -> list[Partition]:
     """Cuts of the tree of average linkage with `low` to `high` clusters that are no crumbs."""
-    length = np.linalg.norm(X, axis=1, keepdims=True)
-    X = X / np.where(length > 0, length, 1)
+    X = unit_rows(X)
     n_samples = len(X)
-    leaf = np.arange(n_samples)
-    if n_samples > MAX_LEAVES:
-        leaf = np.unique(_leaves(X, seed), return_inverse=True)[1]
+    leaf = leaves_of(X, seed)
     cuts = _numbers(low, min(2 * high, leaf.max() + 1))
     found = []
     for n_cut, of_leaf in zip(cuts, average_linkage_cuts(X, leaf, cuts), strict=True):
@@ -380,71 +364,3 @@ def tree_partitions(X: FloatArray, low: int, high: int, seed: int) -> list[Parti
         if low <= n_clusters <= high:
             found.append(Partition(n_clusters, labels))
     return found
-
-
-def _leaves(X: FloatArray, seed: int) -> IntArray:
-    """Many small clusters; a few iterations do."""
-    model = KMeans(N_LEAVES, init="random", n_init=1, max_iter=5, random_state=seed)
-    with warnings.catch_warnings(), threads_worth(X):
-        warnings.simplefilter("ignore")  # not converged
-        return model.fit(X).labels_
-
-
-def average_linkage_cuts(X: FloatArray, leaf: IntArray, cuts: list[int]) -> list[IntArray]:
-    """Merge leaves by the largest mean cosine between their rows; the cluster of each at each cut.
-
-    For unit rows the mean of all cosines between two clusters is the product of their mean rows,
-    so that average linkage needs neither the rows nor their distances.
-
-    Parameters
-    ----------
-    X : ndarray of shape (n_samples, n_features)
-        Rows of unit length.
-    leaf : ndarray of shape (n_samples,)
-        The leaf of each row, 0 to n_leaves - 1, none empty.
-    cuts : list of int
-        Numbers of clusters, rising.
-
-    Returns
-    -------
-    list of ndarray of shape (n_leaves,)
-        Clusters 0, 1, … of the leaves, one array for each cut.
-    """
-    n_leaves = int(leaf.max()) + 1
-    size = np.bincount(leaf).astype(np.float64)
-    mean = _sums(X, leaf, n_leaves) / size[:, None]
-    cosine = mean @ mean.T
-    np.fill_diagonal(cosine, -np.inf)
-    best = cosine.argmax(axis=1)
-    highest = cosine[np.arange(n_leaves), best]
-    cluster = np.arange(n_leaves)
-    found = {}
-    for n_left in range(n_leaves, cuts[0] - 1, -1):
-        if n_left in cuts:
-            found[n_left] = np.unique(cluster, return_inverse=True)[1]
-        if n_left == cuts[0]:
-            break
-        i = int(highest.argmax())
-        j = int(best[i])
-        row = (size[i] * cosine[i] + size[j] * cosine[j]) / (size[i] + size[j])
-        row[[i, j]] = -np.inf
-        cosine[i], cosine[:, i], cosine[j], cosine[:, j] = row, row, -np.inf, -np.inf
-        size[i] += size[j]
-        cluster[cluster == j] = i
-        highest[j] = -np.inf
-        for other in np.flatnonzero(((best == i) | (best == j)) & (highest > -np.inf)):
-            best[other] = cosine[other].argmax()
-            highest[other] = cosine[other, best[other]]
-        closer = row > highest
-        best[closer], highest[closer] = i, row[closer]
-        best[i] = row.argmax()
-        highest[i] = row[best[i]]
-    return [found[n] for n in cuts]
-
-
-def _sums(X: FloatArray, labels: IntArray, n_clusters: int) -> FloatArray:
-    """The sum of the rows of each cluster."""
-    members = sp.csr_array(
-        (np.ones(len(labels)), (labels, np.arange(len(labels)))), shape=(n_clusters, len(labels))
-    )
-    return members @ X
