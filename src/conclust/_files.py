@@ -29,6 +29,8 @@ class Text(NamedTuple):
     @property
     def note(self) -> str:
         """What the user may want to know about the encoding, or nothing."""
+        if self.encoding.startswith("utf-16"):
+            return "The file was read as UTF-16."
         if self.encoding != "cp1252":
             return ""
         return "The file is not UTF-8 and was read as Windows-1252 (Western European)."

@@ -346,3 +346,11 @@ def test_rates_can_be_given():
 
 def test_candidates_frame_is_a_frame(fitted):
     assert isinstance(fitted.candidates_, pd.DataFrame)
+
+
+def test_new_rows_of_another_precision():
+    # Check that plain k-means fitted to float32 labels float64 rows, and the other way round.
+    X = np.repeat(np.eye(3), 4, axis=0)
+    for fitted, new in ((np.float32, np.float64), (np.float64, np.float32)):
+        model = AutoCluster(3, random_state=0).fit(X.astype(fitted))
+        assert (model.predict(X.astype(new)) == model.labels_).all()

@@ -9,7 +9,6 @@ from sklearn.preprocessing import StandardScaler
 from conclust import Constraints, COPKMeans, PCKMeans, ReCon, sample_constraints
 from conclust.model_selection import (
     choose_method,
-    choose_n_clusters,
     fewer_rows,
     folds,
     held_out_score,
@@ -124,18 +123,3 @@ def test_many_rows_are_thinned_but_not_those_named(monkeypatch):
     assert [s.kind for s in said] == [s.kind for s in known]
     for before, after in zip(known, said, strict=True):
         assert small[list(after.samples)].tolist() == X[list(before.samples)].tolist()
-
-
-def test_number_of_clusters(three):
-    X, y = three
-    curve = choose_n_clusters(X, Constraints(n_samples=60), random_state=0)
-    assert curve.chosen == 3
-    assert "resampling" in curve.reason
-    curve = choose_n_clusters(X, sample_constraints(y, 60, random_state=1), random_state=0)
-    assert curve.chosen == 3
-    assert "held-out" in curve.measure
-    apart = Constraints(cannot_link=[(0, 1), (1, 2), (0, 2), (0, 3), (1, 3), (2, 3)], n_samples=60)
-    curve = choose_n_clusters(X, apart, random_state=0)
-    assert curve.chosen >= 4  # four rows are mutually apart
-    assert [p.feasible for p in curve.points[:3]] == [False, False, True]
-    assert choose_n_clusters(X[:2], Constraints(n_samples=2), random_state=0).chosen == 1

@@ -10,6 +10,7 @@ import numpy as np
 import pytest
 
 from conclust import Constraints
+from conclust.model_selection import KCurve, KPoint
 from conclust.reporting import check_projection, gather, page, write_report
 from conclust.reporting._html import COLORS, SHAPES, clean, scaled, text
 from conclust.reporting._map import MAX_DRAWN, MAX_LINES
@@ -287,3 +288,15 @@ def test_a_report_that_is_known_is_not_made_again(monkeypatch):
     said = facts(constraints=known, report=report, conflicts=["a clash"])
     assert said.n_violated == 1
     assert [case.said for case in said.conflicts] == ["a clash"]
+
+
+def test_number_of_clusters_is_drawn_with_what_statements_break(tmp_path):
+    # Check both lines, the mark and the table of the numbers tried.
+    points = [KPoint(k, 0.9, 0.01 * k, 0.1 / k, 0.5, True) for k in (2, 3, 4)]
+    curve = KCurve(points, 3, "stability", "3 clusters: because.")
+    X, labels = np.arange(12.0).reshape(6, 2), np.array([0, 0, 1, 1, 2, 2])
+    path = tmp_path / "page.html"
+    write_report(path, X, labels, Constraints(n_samples=6), curve=curve)
+    page = path.read_text(encoding="utf-8")
+    for words in ("How many clusters?", "stroke-dasharray", "cannot-links broken", "chosen: 3"):
+        assert words in page

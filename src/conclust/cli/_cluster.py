@@ -25,6 +25,8 @@ from conclust.cli._options import (
     on_terminal,
     output_folder,
     plain,
+    printed_table,
+    range_of,
     say,
     seed_option,
     settings_of,
@@ -71,6 +73,7 @@ class Labels:
     names: Mapping[str, str] = field(default_factory=dict)  # of clusters, by their number
     cells: "Cells | None" = None  # the table to join the clusters to, else ids are written
     classes: list[Any] | None = None  # of rows, to name the clusters by on the page
+    workbook: bool = False  # labels.xlsx too
 
 
 N_BROKEN = 10  # broken statements printed; all are in the report
@@ -88,10 +91,10 @@ N_BROKEN = 10  # broken statements printed; all are in the report
 @click.option(
     "-k",
     "--n-clusters",
-    type=ClusterCount(),
+    type=ClusterCount(ranged=True),
     default="auto",
     show_default=True,
-    help="Number of clusters, or auto.",
+    help="Number of clusters, or auto, or auto:2-30 to try 2 to 30.",
 )
 @click.option(
     "--method",
@@ -116,6 +119,7 @@ N_BROKEN = 10  # broken statements printed; all are in the report
     help="What clusters are called: 0=Loyal,1=New, a file cluster,name, or a column of classes.",
 )
 @click.option("--join", is_flag=True, help="labels.csv is your whole table with a column cluster.")
+@click.option("--xlsx", is_flag=True, help="Write labels.xlsx too, as for a workbook.")
 @click.option("--model/--no-model", default=None, help="Write model.skops, for `predict`.")
 @table_options
 @seed_option
@@ -131,6 +135,7 @@ def command(
     projection: str,
     named: str | None,
     join: bool,
+    xlsx: bool,
     model: bool | None,
     options: TableOptions,
     seed: int,
@@ -145,6 +150,7 @@ def command(
     conclust cluster table.csv --constraints links.csv --id-col key -k 6
     cat table.csv | conclust cluster - -k 6 -o out
     """
+    from conclust._files import require_openpyxl
     from conclust._persist import require_skops
     from conclust.cli._job import check_n_clusters, read_job
     from conclust.cli._join import read_cells
@@ -154,19 +160,22 @@ def command(
     given, names = settings_of(settings), names_of(named)
     if model:
         require_skops()
+    if xlsx:
+        require_openpyxl(Path("labels.xlsx"))
     job = read_job(data, links, options, skip_unknown)
     for warning in job.warnings:
         say(f"Warning: {warning} Leave out --raw, or the column (--exclude).", quiet=as_json)
     say(f"{data.name}: {len(job.table):,} rows, {job.X.shape[1]:,} features.", quiet=as_json)
     for note in job.notes:
         say(f"  {note}", quiet=as_json)
-    if n_clusters != "auto":
-        check_n_clusters(int(n_clusters), len(job.table))
-        check_names(names, int(n_clusters))
+    if isinstance(n_clusters, int):
+        check_n_clusters(n_clusters, len(job.table))
+        check_names(names, n_clusters)
     labels = Labels(
         names,
         read_cells(job.table, options, "--join") if join else None,
         classes_of(named, job.table, options) if is_column(named) else None,
+        workbook=xlsx,
     )
     with about("--map"):
         check_projection(projection, len(job.table))
@@ -189,19 +198,15 @@ def run(
     quiet: bool = False,
 ) -> Outcome:
     """Choose what is left open, fit, and return all that the outputs need."""
-    from conclust.model_selection import choose_n_clusters
-
     X, constraints = job.X, job.constraints
     curve = None
     method = methods()[method_name]
     reason = why_not(method, constraints, 0)  # asked for: size is the user's decision
     if reason is not None:
         raise BadInput(f"--method {method_name}: {reason}. Methods: {', '.join(methods())}.")
-    if n_clusters == "auto":
-        with working("looking for the number of clusters"):
-            curve = choose_n_clusters(X, constraints, random_state=seed)
+    if isinstance(n_clusters, str):
+        curve = number_of_clusters(X, constraints, n_clusters, seed, quiet=quiet)
         n_clusters = curve.chosen
-        say(f"{curve.reason}", quiet=quiet)
     k = int(n_clusters)
     conflicts = constraints.conflicts(k)
     with about(f"--method {method.name}"):
@@ -226,6 +231,47 @@ def run(
         confidence=confidence_of(estimator, X),
         report=report_of(estimator, constraints),
         conflicts=conflicts,
+    )
+
+
+def number_of_clusters(X: Any, constraints: Any, asked: str, seed: int, *, quiet: bool) -> "KCurve":
+    """Look for the number of clusters ("auto", or a range of them), and say what was seen."""
+    from conclust.model_selection import choose_n_clusters
+
+    with working("looking for the number of clusters"):
+        curve = choose_n_clusters(
+            X, constraints, n_clusters_range=range_of(asked), random_state=seed
+        )
+    say(curve.reason, quiet=quiet)
+    if curve.points:
+        say(_printed_curve(curve), quiet=quiet)
+    return curve
+
+
+N_POINTS = 9  # of the curve printed: those about the number chosen; all are in the report
+
+
+def _printed_curve(curve: "KCurve") -> str:
+    """The numbers about the chosen one, with what statements and rows say of them."""
+    points = curve.points
+    at = min(range(len(points)), key=lambda i: abs(points[i].n_clusters - curve.chosen))
+    first = max(min(at - N_POINTS // 2, len(points) - N_POINTS), 0)
+
+    def cell(value: float, form: str) -> str:
+        return format(value, form) if value == value else "–"
+
+    return printed_table(
+        ["clusters", "statements kept", "must-links broken", "cannot-links broken", curve.measure],
+        [
+            [
+                f"{p.n_clusters}{' *' if p.n_clusters == curve.chosen else ''}",
+                cell(p.kept, ".1%"),
+                cell(p.must_apart, ".1%"),
+                cell(p.cannot_together, ".1%"),
+                cell(p.rows, ".3f"),
+            ]
+            for p in points[first : first + N_POINTS]
+        ],
     )
 
 
@@ -317,7 +363,8 @@ def write(
 
     labels = labels or Labels()
     notes = [*found.warnings]
-    names = ["labels.csv", *(["labels.xlsx"] if job.table.path.suffix == ".xlsx" else [])]
+    workbook = labels.workbook or job.table.path.suffix == ".xlsx"
+    names = ["labels.csv", *(["labels.xlsx"] if workbook else [])]
     files = [*names, "report.html", "run.json"]
     others = ["compare.csv"] if comparison else []
     named = {c: name for c, name in labels.names.items() if int(c) < found.n_clusters}

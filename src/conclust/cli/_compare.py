@@ -25,7 +25,6 @@ from conclust.cli._options import (
     show_json,
     skip_unknown_option,
     table_options,
-    working,
 )
 
 
@@ -36,7 +35,7 @@ from conclust.cli._options import (
 @click.option(
     "-k",
     "--n-clusters",
-    type=ClusterCount(),
+    type=ClusterCount(ranged=True),
     default="auto",
     show_default=True,
     help="Number of clusters, or auto.",
@@ -74,17 +73,16 @@ def command(
     \b
     conclust compare table.csv --constraints links.csv --id-col key -k 6
     """
+    from conclust.cli._cluster import number_of_clusters
     from conclust.cli._job import check_n_clusters, read_job
-    from conclust.model_selection import choose_n_clusters
 
     job = read_job(data, links, options, skip_unknown)
     if not job.constraints:
         raise BadInput(f"{links.name} holds no statements to compare methods by.")
-    if n_clusters == "auto":
-        with working("looking for the number of clusters"):
-            curve = choose_n_clusters(job.X, job.constraints, random_state=seed)
-        n_clusters = curve.chosen
-        say(curve.reason, quiet=as_json)
+    if isinstance(n_clusters, str):
+        n_clusters = number_of_clusters(
+            job.X, job.constraints, n_clusters, seed, quiet=as_json
+        ).chosen
     k = int(n_clusters)
     check_n_clusters(k, len(job.table))
     with contextlib.nullcontext() if output is None else output_folder(output) as folder:

@@ -6,6 +6,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+from conclust.cli._embeddings import prepare_embeddings
 from conclust.cli._errors import BadInput
 from conclust.cli._options import TableOptions
 from conclust.cli._prepare import Prepared, prepare
@@ -21,6 +22,7 @@ class Job:
     constraints: Any
     links: Path | None
     about_links: list[str]  # statements that were left out
+    embeddings: Path | None = None  # the file of vectors, where there is one
 
     @property
     def X(self) -> Any:  # noqa: N802
@@ -43,6 +45,8 @@ class Job:
         files = {"data": self.table.path}
         if self.links is not None:
             files["constraints"] = self.links
+        if self.embeddings is not None:
+            files["embeddings"] = self.embeddings
         return {role: {"path": str(path), "sha256": checksum(path)} for role, path in files.items()}
 
 
@@ -56,7 +60,11 @@ def read_job(
         warnings.simplefilter("always")
         constraints = read_links(links, table, options.encoding, skip_unknown)
     about_links = [str(each.message) for each in caught]
-    return Job(table, prepare(table, options), constraints, links, about_links)
+    if options.embeddings is None:
+        return Job(table, prepare(table, options), constraints, links, about_links)
+    prepared = prepare_embeddings(table, options)
+    file = None if options.embeddings in table.lists else Path(options.embeddings)
+    return Job(table, prepared, constraints, links, about_links, file)
 
 
 def read_links(

@@ -42,13 +42,20 @@ METHODS = (
 
 
 class ClusterCount(click.ParamType):
-    """A positive number, or "auto"."""
+    """A positive number, or "auto"; where `ranged` also "auto:2-30", which tries 2 to 30."""
 
     name = "k"
+
+    def __init__(self, *, ranged: bool = False):
+        self.ranged = ranged
 
     def convert(self, value: Any, param: Any, ctx: Any) -> int | str:
         if value == "auto":
             return "auto"
+        if self.ranged and str(value).startswith("auto:"):
+            if range_of(value) is None:
+                self.fail(f"{value!r} is no range; write it like auto:2-30.", param, ctx)
+            return str(value)
         try:
             count = int(value)
         except ValueError:
@@ -56,6 +63,14 @@ class ClusterCount(click.ParamType):
         if count < 1:
             self.fail(f"there must be at least one cluster; got {count}.", param, ctx)
         return count
+
+
+def range_of(n_clusters: int | str) -> tuple[int, int] | None:
+    """The fewest and the most clusters of "auto:2-30"; None where there is no such range."""
+    low, _, high = str(n_clusters).removeprefix("auto:").partition("-")
+    if not low.isdecimal() or not high.isdecimal() or not 1 <= int(low) <= int(high):
+        return None
+    return int(low), int(high)
 
 
 class InputPath(click.Path):
@@ -91,7 +106,7 @@ def _kept(content: bytes, name: str, ctx: Any) -> Path:
 def _suffix_of(content: bytes) -> str:
     starts = {
         b"\x1f\x8b": ".csv.gz",
-        b"PK": ".xlsx",
+        b"PK": ".npz" if b".npy" in content[30:100] else ".xlsx",  # the name of its first file
         b"PAR1": ".parquet",
         b"\x93NUMPY": ".npy",
     }
@@ -119,6 +134,7 @@ class TableOptions:
     standardize: bool = False
     separator: str | None = None
     encoding: str | None = None
+    embeddings: str | None = None
 
     def named(self, columns: list[str]) -> dict[str, list[str]]:
         """The names of columns per option: each value is one name, if there is such a column,
@@ -178,6 +194,11 @@ def table_options(command: Callable[..., Any]) -> Callable[..., Any]:
             ),
             click.option("--separator", help="Of a CSV file; read off its header by default."),
             encoding_option,
+            click.option(
+                "--embeddings",
+                metavar="FILE",
+                help="Cluster by these vectors: .npy, .npz, or a column of lists (Parquet).",
+            ),
         ]
     ):
         gathered = option(gathered)

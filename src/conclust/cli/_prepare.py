@@ -106,7 +106,8 @@ def prepare(table: "Table", options: TableOptions = TableOptions()) -> Prepared:
         _sort_columns(frame, set(named["--columns"]), named["--category"], texts, sort)
     if not (sort.numbers or sort.categories or texts):
         raise BadInput(
-            f"{table.path.name}: no column can be clustered by. " + " ".join(sort.notes[:3])
+            f"{table.path.name}: no column can be clustered by. "
+            + " ".join([*sort.notes[:3], *(note for note in table.notes if "--embeddings" in note)])
         )
     _refuse_infinite(table, sort.numbers)
     transformer = TablePreparation(

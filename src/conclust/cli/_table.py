@@ -5,7 +5,7 @@ import difflib
 import io
 import re
 from collections.abc import Iterable
-from dataclasses import dataclass
+from dataclasses import dataclass, field, replace
 from itertools import chain
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -55,6 +55,8 @@ class Table:
         What was done while reading that the user may want to know.
     is_array : bool
         Numbers without names of columns, which are taken to have one unit.
+    lists : dict
+        Columns whose cells are lists of numbers, which `--embeddings` can name.
     """
 
     path: Path
@@ -63,6 +65,7 @@ class Table:
     ids: list[str] | None
     notes: list[str]
     is_array: bool = False
+    lists: dict[str, Any] = field(default_factory=dict)
 
     def __len__(self) -> int:
         return len(self.frame) if self.frame is not None else self.matrix.shape[0]
@@ -95,16 +98,20 @@ def read_table(
     suffix = suffixes_of(path)[0]
     notes: list[str] = []
     as_written = None
+    lists: dict[str, Any] = {}
     if suffix in ARRAYS:
         return _array_table(path, options, min_rows)
     if suffix == ".parquet":
         frame = _read_parquet(path, options)
+        lists = _without_lists(frame, options, notes)
     elif suffix == ".xlsx":
         frame = _read_workbook(path, options.id_col)
     else:
         frame, as_written = _read_text(path, options, list(words), notes)
-    _check_sizes(path, frame.shape, min_rows, MAX_COLUMNS)
-    return _chosen(path, frame, options, list(words), notes, as_written)
+    n_rows, n_columns = frame.shape
+    _check_sizes(path, (n_rows, n_columns + len(lists)), min_rows, MAX_COLUMNS)
+    table = _chosen(path, frame, options, list(words), notes, as_written)
+    return replace(table, lists=lists)
 
 
 def _check_file(path: Path) -> None:
@@ -160,8 +167,11 @@ def _chosen(
     used = named["--columns"] or columns
     used = [c for c in used if c != id_col and c not in excluded and c not in texts]
     used = list(dict.fromkeys([*used, *(c for c in named["--category"] if c != id_col), *texts]))
-    if not used:
-        raise BadInput(f"{path.name} has no column to cluster by besides {id_col!r}.")
+    if not used and options.embeddings is None:
+        besides = f" besides {id_col!r}" if id_col is not None else ""
+        raise BadInput(
+            f"{path.name} has no column to cluster by{besides}. {' '.join(notes)}".strip()
+        )
     found = frame[used].copy(deep=False)
     kept = {*texts, *named["--category"], *words}
     _read_cells(found, [c for c in used if c not in kept], as_written, notes)
@@ -378,7 +388,10 @@ def _read_parquet(path: Path, options: TableOptions) -> "pd.DataFrame":
     try:
         frame = pd.read_parquet(path)
     except ImportError as error:
-        raise BadInput("Parquet files need pyarrow: pip install pyarrow.") from error
+        raise BadInput(
+            f"{path.name}: Parquet files are read with pyarrow, which is not installed: "
+            'pip install "conclust[parquet]", or save the table as CSV.'
+        ) from error
     except Exception as error:  # pyarrow has its own tree of errors
         text = str(error).strip().split("\n")[0][:200]
         raise BadInput(f"{path.name} is not a Parquet file: {text}") from error
@@ -390,20 +403,54 @@ def _read_parquet(path: Path, options: TableOptions) -> "pd.DataFrame":
     return frame.reset_index(drop=True)
 
 
-def _read_arrays(path: Path) -> tuple[Any, "pd.DataFrame | None", list[str] | None]:
+def _without_lists(
+    frame: "pd.DataFrame", options: TableOptions, notes: list[str]
+) -> dict[str, Any]:
+    """Take columns whose cells are lists out of the frame, and say so where none was asked for."""
     import numpy as np
+
+    lists = {}
+    for name in frame.columns:
+        if frame[name].dtype == object:
+            first = next((cell for cell in frame[name] if cell is not None), None)
+            if isinstance(first, list | np.ndarray):
+                lists[str(name)] = frame[name].tolist()
+    for name in lists:
+        del frame[name]
+        if name != options.embeddings:
+            notes.append(f"{name} holds lists: left out (--embeddings {name} clusters by them).")
+    return lists
+
+
+def _read_arrays(path: Path) -> tuple[Any, "pd.DataFrame | None", list[str] | None]:
     import pandas as pd
 
+    content, ids = array_of(path)
+    if hasattr(content, "tocsr"):
+        return content, None, ids
+    return None, pd.DataFrame(content, columns=[f"x{i}" for i in range(content.shape[1])]), ids
+
+
+def array_of(path: Path) -> tuple[Any, list[str] | None]:
+    """The numbers of a NumPy file, an array or a sparse matrix, and ids; nothing is unpickled."""
     try:
-        content = np.load(path, allow_pickle=False)
-    except (ValueError, OSError, EOFError) as error:
-        raise BadInput(f"{path.name} is not a NumPy file of numbers: {error}") from error
+        return _load_array(path)
+    except (ValueError, OSError, EOFError, KeyError) as error:
+        # numpy names a switch that would run what is in the file.
+        why = "it holds Python objects" if "pickle" in str(error) else str(error)
+        raise BadInput(f"{path.name} is not a NumPy file of numbers: {why}.") from error
+
+
+def _load_array(path: Path) -> tuple[Any, list[str] | None]:
+    import numpy as np
+
+    content = np.load(path, allow_pickle=False)
     ids = None
     if isinstance(content, np.lib.npyio.NpzFile):
         if "indptr" in content.files:
             import scipy.sparse as sp
 
-            return sp.csr_array(sp.load_npz(path)), None, None
+            return sp.csr_array(sp.load_npz(path)), None
         if "ids" in content.files:
             ids = [str(i) for i in content["ids"].tolist()]
         tables = [k for k in content.files if k != "ids" and content[k].ndim == 2]
@@ -423,4 +470,4 @@ def _read_arrays(path: Path) -> tuple[Any, "pd.DataFrame | None", list[str] | No
     _check_sizes(path, (2, content.shape[1]), 2, MAX_COLUMNS)
     if ids is not None and len(ids) != len(content):
         raise BadInput(f"{path.name}: there are {len(ids)} ids for {len(content)} rows.")
-    return None, pd.DataFrame(content, columns=[f"x{i}" for i in range(content.shape[1])]), ids
+    return content, ids

@@ -11,6 +11,14 @@ from conclust.cluster._constrained_kmeans import (
     constrained_kmeans,
 )
 from conclust.cluster._cop_kmeans import COPKMeans, cop_kmeans
+from conclust.cluster._directions import (
+    average_linkage_cuts,
+    average_linkage_start,
+    few_features,
+    leaves_of,
+    sums_of,
+    unit_rows,
+)
 from conclust.cluster._doubting_mixture import (
     FIRST_RATE,
     PRIOR_SAID,
@@ -48,12 +56,16 @@ __all__ = [
     "Scatter",
     "SemiSupervisedKernelKMeans",
     "SpectralLearning",
+    "average_linkage_cuts",
+    "average_linkage_start",
     "constrained_gaussian_mixture",
     "constrained_kmeans",
     "cop_kmeans",
     "doubting_mixture",
     "estimated_rates",
+    "few_features",
     "leading_vectors",
+    "leaves_of",
     "log_joint",
     "normalize",
     "pckmeans",
@@ -61,4 +73,6 @@ __all__ = [
     "rates_of",
     "smooth_over_neighbors",
     "softened",
+    "sums_of",
+    "unit_rows",
 ]

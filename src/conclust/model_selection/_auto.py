@@ -41,12 +41,11 @@ from conclust.hierarchy import ReCon
 from conclust.metric_learning import RelativeMetric
 from conclust.model_selection._choose import (
     N_INIT,
-    KCurve,
-    choose_n_clusters,
     fewer_rows,
     folds,
     held_out_score,
 )
+from conclust.model_selection._n_clusters import KCurve, check_range, choose_n_clusters
 from conclust.model_selection._stack import (
     FLOOR,
     Fitter,
@@ -120,7 +119,11 @@ class AutoCluster(Living, ClusterMixin, BaseEstimator):
     Parameters
     ----------
     n_clusters : int or "auto", default="auto"
-        "auto" takes the number that statements held out, or stability, speak for.
+        "auto" takes the number that statements held out, or else the rows, speak for; see
+        :func:`~conclust.model_selection.choose_n_clusters`.
+    n_clusters_range : (int, int), default=None
+        With "auto": the fewest and the most to try; None is 2 to about twice the root of the number
+        of rows.
     flip_rate : "auto", float or (float, float), default="auto"
         Share of statements that are wrong, or of must-links and of cannot-links; "auto" estimates
         it. Give it where it is known better than rows can tell: questions chosen because the
@@ -147,7 +150,7 @@ class AutoCluster(Living, ClusterMixin, BaseEstimator):
     labels_ : ndarray of shape (n_samples,), int32
     n_clusters_ : int
     curve_ : KCurve or None
-        The numbers of clusters tried, where none was given.
+        The numbers of clusters tried, where none was given; ``curve_.frame()`` is the table.
     method_ : str
         What the result is.
     reasons_ : list of str
@@ -224,6 +227,7 @@ class AutoCluster(Living, ClusterMixin, BaseEstimator):
 
     _parameter_constraints: ClassVar[dict[str, list[Any]]] = {
         "n_clusters": [Interval(Integral, 1, None, closed="left"), StrOptions({"auto"})],
+        "n_clusters_range": [tuple, list, None],
         "flip_rate": [Interval(Real, 0, 0.5, closed="left"), tuple, list, StrOptions({"auto"})],
         "n_checked": [Interval(Integral, 0, None, closed="left")],
         "metric": METRICS,
@@ -237,6 +241,7 @@ class AutoCluster(Living, ClusterMixin, BaseEstimator):
         self,
         n_clusters: Any = "auto",
         *,
+        n_clusters_range: tuple[int, int] | None = None,
         flip_rate: Any = "auto",
         n_checked: int = 0,
         metric: str = "euclidean",
@@ -246,6 +251,7 @@ class AutoCluster(Living, ClusterMixin, BaseEstimator):
         random_state: Any = None,
     ):
         self.n_clusters = n_clusters
+        self.n_clusters_range = n_clusters_range
         self.flip_rate = flip_rate
         self.n_checked = n_checked
         self.metric = metric
@@ -314,8 +320,9 @@ class AutoCluster(Living, ClusterMixin, BaseEstimator):
 
     def _choose_number(self, X: Any, constraints: Constraints, seed: int) -> None:
         """Set `n_clusters_`."""
+        within = check_range(self.n_clusters_range)
         if isinstance(self.n_clusters, str):
-            curve = choose_n_clusters(X, constraints, random_state=seed)
+            curve = choose_n_clusters(X, constraints, n_clusters_range=within, random_state=seed)
             self.n_clusters_, self.curve_ = min(curve.chosen, X.shape[0]), curve
             self.reasons_.append(curve.reason)
         else:
@@ -590,6 +597,8 @@ class AutoCluster(Living, ClusterMixin, BaseEstimator):
     def _prior_of(self, X: Any) -> FloatArray:
         """What the models say of rows; one model alone is believed, not certain."""
         if self.model_ is not None:
+            if isinstance(self.model_, KMeans):  # its loops take rows of the kind of its centres
+                X = X.astype(self.model_.cluster_centers_.dtype, copy=False)
             dense = sp.issparse(X) and isinstance(self.model_, ReCon)
             labels = self.model_.predict(X.toarray() if dense else X)
             return softened(self._numbers_[labels], self.n_clusters_)

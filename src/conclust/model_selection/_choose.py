@@ -1,4 +1,4 @@
-"""Choose a method and a number of clusters without labels: hold out statements and look."""
+"""Choose a method without labels: hold out statements and look."""
 
 import time
 import warnings
@@ -9,29 +9,24 @@ from typing import Any, NamedTuple
 import numpy as np
 from sklearn.base import clone
 from sklearn.cluster import KMeans
-from sklearn.metrics import adjusted_rand_score
 from sklearn.utils import check_random_state
 
 from conclust._arrays import IntArray
 from conclust._fitting import fit_told, labels_of
 from conclust._folds import AS_GOOD, FEW, N_FOLDS
-from conclust._threads import threads_worth
 from conclust._words import count_conflicts
-from conclust.cluster import ConstrainedKMeans, COPKMeans, PCKMeans
+from conclust.cluster import COPKMeans, PCKMeans
 from conclust.constraints import MAX_LISTED, Conflict, Constraints
 from conclust.exceptions import ConclustError
 from conclust.hierarchy import ReCon
 from conclust.model_selection._search import constraint_satisfaction_scorer
 from conclust.model_selection._split import ConstraintKFold
 
-# Agreements of two clusterings closer than this are the same.
-AS_STABLE = 0.01
 # If weighing does as well and breaks more of what it was told than this, some of it may be wrong.
 FEW_BROKEN = 0.02
 NAN = float("nan")
 # Rows looked at while choosing: all that statements name, and others up to this many.
 MAX_ROWS = 20_000
-MAX_CLUSTERS = 10
 # Starts of the methods that start once by default.
 N_INIT = 10
 
@@ -54,24 +49,6 @@ class Choice(NamedTuple):
 
     estimator: Any
     reasons: list[str]
-
-
-class KPoint(NamedTuple):
-    """One number of clusters tried."""
-
-    n_clusters: int
-    score: float
-    spread: float
-    feasible: bool  # whether the statements can all hold with so few clusters
-
-
-class KCurve(NamedTuple):
-    """All numbers of clusters tried."""
-
-    points: list[KPoint]
-    chosen: int
-    measure: str  # what the score is
-    reason: str
 
 
 def held_out_score(
@@ -220,7 +197,7 @@ def choose_method(
     >>> labels = choice.estimator.fit(X, constraints=wrong).labels_
     """
     constraints = constraints.on_rows_of(X)
-    seed = _as_seed(random_state)
+    seed = as_seed(random_state)
     if not constraints:
         return Choice(
             KMeans(n_clusters, n_init=N_INIT, random_state=seed),
@@ -247,7 +224,7 @@ def choose_method(
             f"The {_counted(len(constraints), 'statement')} can all hold, and so few are all kept."
         )
         return Choice(hard, [why])
-    small, said = fewer_rows(_with_rows(X), constraints, seed)
+    small, said = fewer_rows(with_rows(X), constraints, seed)
     splits = folds(said, seed, N_FOLDS)
     if not splits:
         why = "The statements all hang together and can all hold, so they are all kept."
@@ -287,112 +264,14 @@ def _hard_or_soft(all_kept: HeldOut, weighed: HeldOut) -> tuple[bool, str]:
     )
 
 
-def choose_n_clusters(
-    X: Any,
-    constraints: Constraints,
-    *,
-    max_clusters: int = MAX_CLUSTERS,
-    random_state: Any = None,
-) -> KCurve:
-    """Try 2, 3, … clusters: by held-out statements, or by stability where there are few.
-
-    Parameters
-    ----------
-    X : {array-like, sparse matrix} of shape (n_samples, n_features)
-        With more than 20 000 rows those that statements name and a sample of the others are used.
-    constraints : Constraints
-    max_clusters : int, default=10
-        The most that are tried.
-    random_state : int, RandomState or None, default=None
-
-    Returns
-    -------
-    KCurve
-        The `points` tried, the number `chosen`, the `measure` and the `reason`, a sentence.
-
-    Notes
-    -----
-    With 20 pairwise statements of both kinds and more: the fewest clusters whose share of held-out
-    statements kept is within one standard error of the best. Otherwise: the most clusters that stay
-    as stable as any, by k-means on random halves of the rows. `ConstrainedKMeans` clusters: on iris
-    (8 draws) it led to the numbers that `PCKMeans` led to, in a fifth of the time.
-
-    Examples
-    --------
-    >>> from sklearn.datasets import load_iris
-    >>> from conclust import sample_constraints
-    >>> from conclust.model_selection import choose_n_clusters
-    >>> X, y = load_iris(return_X_y=True)
-    >>> choose_n_clusters(X, sample_constraints(y, 120, random_state=0), random_state=0).chosen
-    3
-    """
-    constraints = constraints.on_rows_of(X)
-    seed = _as_seed(random_state)
-    small, said = fewer_rows(_with_rows(X), constraints, seed)
-    pairs = said.pairwise
-    both = {"must-link"} < set(pairs.kinds.tolist()) and len(pairs) >= FEW
-    splits = folds(pairs, seed, N_FOLDS) if both else []
-    points = []
-    for k in range(2, min(max_clusters, small.shape[0] - 1) + 1):
-        feasible = not pairs or not _too_few(pairs, k)
-        if splits:
-            model = ConstrainedKMeans(k, n_init=N_INIT, random_state=seed)
-            found = held_out_score(model, small, pairs, cv=splits)
-            score, spread = found.score, found.spread
-        else:
-            score, spread = stability(small, k, seed)
-        points.append(KPoint(k, score, spread, feasible))
-    if not points:
-        return KCurve([], 1, "", "There are too few rows for more than one cluster.")
-    allowed = [p for p in points if p.feasible and np.isfinite(p.score)] or points
-    best = max(allowed, key=lambda p: p.score)
-    if splits:
-        error = best.spread / np.sqrt(len(splits))
-        chosen = next(p for p in allowed if p.score >= best.score - error)
-    else:  # two far groups of groups are stable, too: the finest of the most stable
-        chosen = next(p for p in allowed[::-1] if p.score >= best.score - AS_STABLE)
-    measure = "held-out statements kept" if splits else "stability (adjusted Rand index)"
-    why = (
-        "the fewest clusters within one standard error of the best"
-        if splits
-        else "the most that stay under resampling; too few statements of both kinds to hold out"
-    )
-    return KCurve(points, chosen.n_clusters, measure, f"{chosen.n_clusters} clusters: {why}.")
-
-
-def _too_few(pairs: Constraints, n_clusters: int) -> bool:
-    return any(c.kind == "too few clusters" for c in pairs.conflicts(n_clusters, max_listed=1))
-
-
-def stability(X: Any, n_clusters: int, random_state: Any, n_pairs: int = 5) -> tuple[float, float]:
-    """Mean and spread of the agreement of k-means on pairs of random halves of the rows.
-
-    Each half gives centres; both sets of centres label all rows.
-    """
-    rng = check_random_state(random_state)
-    half = max(n_clusters, X.shape[0] // 2)
-    agreement = []
-    for _ in range(n_pairs):
-        labels = []
-        for _ in range(2):
-            rows = rng.choice(X.shape[0], size=half, replace=False)
-            model = KMeans(n_clusters, n_init=5, random_state=rng.randint(2**31 - 1))
-            with warnings.catch_warnings(), threads_worth(X):
-                warnings.simplefilter("ignore")  # fewer different rows than clusters
-                model.fit(X[rows])
-            labels.append(model.predict(X))
-        agreement.append(adjusted_rand_score(*labels))
-    return float(np.mean(agreement)), float(np.std(agreement))
-
-
-def _as_seed(random_state: Any) -> int:
+def as_seed(random_state: Any) -> int:
     """One number for folds and estimators, so that an integer means the same in all of them."""
     if isinstance(random_state, Integral):
         return int(random_state)
     return int(check_random_state(random_state).randint(2**31 - 1))
 
 
-def _with_rows(X: Any) -> Any:
+def with_rows(X: Any) -> Any:
     """X as something whose rows can be taken by position."""
     return X.tocsr() if hasattr(X, "tocsr") else np.asarray(X)
 

@@ -6,19 +6,24 @@ from conclust.reporting._html import COLORS, folded, html_table, section, text
 
 def curve_section(curve: Curve) -> str:
     name = "curve-" + "".join(c for c in curve.x_label if c.isalpha())
-    low = min(y - s for y, s in zip(curve.y, curve.spread or [0] * len(curve.y), strict=True))
-    high = max(y + s for y, s in zip(curve.y, curve.spread or [0] * len(curve.y), strict=True))
+    spread = curve.spread or [0.0] * len(curve.y)
+    low = min([*(y - s for y, s in zip(curve.y, spread, strict=True)), *curve.other])
+    high = max([*(y + s for y, s in zip(curve.y, spread, strict=True)), *curve.other])
     words = (
         f"{curve.y_label} from {curve.y[0]:.4g} at {curve.x_label} {curve.x[0]:g} "
         f"to {curve.y[-1]:.4g} at {curve.x[-1]:g}"
     )
     if curve.marked is not None:
         words += f"; chosen: {curve.marked:g}"
-    rows = [
-        [f"{x:g}", f"{y:.6g}", *([f"{s:.3g}"] if curve.spread else [])]
-        for x, y, s in zip(curve.x, curve.y, curve.spread or [0.0] * len(curve.x), strict=True)
-    ]
+    if curve.other:
+        words += (
+            f"; dashed: {curve.other_label}, from {curve.other[0]:.4g} to {curve.other[-1]:.4g}"
+        )
+    columns = [[f"{x:g}" for x in curve.x], [f"{y:.6g}" for y in curve.y]]
+    columns += [[f"{value:.3g}" for value in more] for more in (curve.spread, curve.other) if more]
+    rows = [list(row) for row in zip(*columns, strict=True)]
     header = [curve.x_label, curve.y_label, *(["spread"] if curve.spread else [])]
+    header += [curve.other_label] if curve.other else []
     svg = _curve_svg(curve, low, high, words)
     table = html_table(f"The same as numbers: {curve.y_label}", header, rows[:300], {0, 1, 2})
     body = (
@@ -46,6 +51,14 @@ def _curve_svg(curve: Curve, low: float, high: float, words: str) -> str:
         f'd="M{at(x, y - s)[0]},{at(x, y - s)[1]}V{at(x, y + s)[1]}"/>'
         for x, y, s in zip(curve.x, curve.y, curve.spread, strict=False)
     )
+    if curve.other:
+        dashed = " ".join(
+            "{},{}".format(*at(x, y)) for x, y in zip(curve.x, curve.other, strict=True)
+        )
+        bars += (
+            f'<polyline points="{dashed}" fill="none" stroke="{COLORS[1]}" stroke-width="2.5" '
+            'stroke-dasharray="7 5"/>'
+        )
     dots = "".join(
         f'<circle cx="{x}" cy="{y}" r="4" fill="{COLORS[0]}"/>' for x, y in points[:40]
     ) if len(points) <= 40 else ""  # fmt: skip

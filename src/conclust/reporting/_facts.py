@@ -42,6 +42,8 @@ class Curve:
     x: list[float]
     y: list[float]
     spread: list[float] = field(default_factory=list)
+    other: list[float] = field(default_factory=list)  # a second line on the same scale
+    other_label: str = ""
     marked: float | None = None  # the x chosen
     note: str = ""
     is_aside: bool = False  # of interest to few
@@ -323,16 +325,20 @@ def _history(history: Sequence[Any]) -> Curve | None:
 
 
 def _k_curve(curve: Any) -> Curve | None:
-    if curve is None or not curve.points:
+    if curve is None:
         return None
-    points = [p for p in curve.points if np.isfinite(p.score)]
+    told = [p for p in curve.points if np.isfinite(p.kept)]
+    points = told or [p for p in curve.points if np.isfinite(p.rows)]
+    if not points:
+        return None
     return Curve(
         "How many clusters?",
         "number of clusters",
-        curve.measure,
+        "must-links broken, a share of all statements" if told else curve.measure,
         [float(p.n_clusters) for p in points],
-        [p.score for p in points],
-        [p.spread for p in points],
-        float(curve.chosen),
-        curve.reason,
+        [p.must_apart if told else p.rows for p in points],
+        other=[p.cannot_together for p in told],
+        other_label="cannot-links broken" if told else "",
+        marked=float(curve.chosen),
+        note=curve.reason,
     )
