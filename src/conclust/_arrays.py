@@ -9,3 +9,8 @@ IntArray = npt.NDArray[np.int64]
 FloatArray = npt.NDArray[np.float64]
 # A dense array or a CSR matrix, float32 or float64.
 Matrix = Any
+
+
+def is_source(X: Any) -> bool:
+    """Whether X is a source of rows, read block by block, and no array; see `conclust.blocks`."""
+    return hasattr(X, "open_rows")

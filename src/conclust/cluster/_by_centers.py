@@ -12,6 +12,7 @@ from sklearn.base import (
 from sklearn.metrics import euclidean_distances, pairwise_distances_argmin
 from sklearn.utils.validation import check_is_fitted
 
+from conclust._arrays import is_source
 from conclust._validation import check_new_rows, weights_of_rows
 
 
@@ -37,6 +38,13 @@ class CentersMixin(ClassNamePrefixFeaturesOutMixin, TransformerMixin, ClusterMix
         ndarray of shape (n_samples,), int32
         """
         X = self._check_new_rows(X)
+        if is_source(X):
+            labels = np.empty(X.shape[0], dtype=np.int32)
+            for start, block in X.read():
+                rows = X.finite(start, block)
+                near = pairwise_distances_argmin(rows, self.cluster_centers_)
+                labels[start : start + len(rows)] = near
+            return labels
         return pairwise_distances_argmin(X, self.cluster_centers_).astype(np.int32)
 
     def transform(self, X: Any) -> np.ndarray:

@@ -19,7 +19,7 @@ from conclust._lloyd.exact_moves import NO_GROUPS, ExactMoves, Statements, parts
 from conclust._lloyd.fill import means_and_far_rows
 from conclust._lloyd.improve import Improver, best_improved, swapped
 from conclust._lloyd.rows import open_rows
-from conclust._lloyd.start import centered, init_centers
+from conclust._lloyd.start import centered, init_centers, scaled_tolerance
 from conclust._lloyd.sweep import on_sphere
 from conclust._lloyd.trim import OUTLIERS, Trimmed, Trimming, best_trimmed, far_rows, init_of_start
 from conclust._pairs import Graph
@@ -31,7 +31,6 @@ from conclust._sklearn import (
     Interval,
     StrOptions,
     fit_context,
-    scaled_tolerance,
 )
 from conclust._validation import METRICS, check_inputs, weights_of_rows
 from conclust.cluster._by_centers import CentersMixin
@@ -463,6 +462,7 @@ class COPKMeans(Living, CentersMixin):
         when="the statements are true",
         hard=True,
         cosine=True,
+        blocks=True,
         names=(Named("cop-kmeans", "keeps every statement, or names the conflict"),),
     )
 

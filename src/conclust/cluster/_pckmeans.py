@@ -19,7 +19,7 @@ from conclust._lloyd.exact_moves import ExactMoves, Statements, parts_of
 from conclust._lloyd.fill import means_and_far_rows
 from conclust._lloyd.improve import Improver, best_improved, swapped
 from conclust._lloyd.rows import open_rows
-from conclust._lloyd.start import centered, start_centers
+from conclust._lloyd.start import centered, start_centers, scaled_tolerance
 from conclust._lloyd.sweep import Assigned, on_sphere
 from conclust._lloyd.trim import (
     OUTLIERS,
@@ -38,7 +38,6 @@ from conclust._sklearn import (
     Interval,
     StrOptions,
     fit_context,
-    scaled_tolerance,
 )
 from conclust._validation import METRICS, check_inputs, weights_of_rows
 from conclust.cluster._by_centers import CentersMixin
@@ -516,6 +515,7 @@ class PCKMeans(Living, CentersMixin):
         when="some statements may be wrong",
         weights="weights",
         cosine=True,
+        blocks=True,
         names=(Named("pckmeans", "weighs statements against distances"),),
     )
 

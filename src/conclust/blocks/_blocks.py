@@ -1,0 +1,209 @@
+"""Rows read block by block, as the k-means family takes them."""
+
+import copy
+from collections.abc import Iterator
+from numbers import Integral
+from typing import Any, NoReturn, Self
+
+import numpy as np
+import numpy.typing as npt
+from sklearn.utils.random import sample_without_replacement
+
+from conclust._arrays import FloatArray, IntArray
+from conclust._lloyd.in_blocks import RowsInBlocks
+from conclust._validation import refuse_large, unit_rows
+from conclust.blocks._sources import Source
+
+# Numbers in a block unless told otherwise: 32 MB.
+NUMBERS = 1 << 22
+# Rows from which starts are drawn, and numbers in them: 32 MB.
+START_ROWS, START_NUMBERS = 1 << 16, 1 << 22
+
+
+class Blocks:
+    """Rows from a file, a folder, or arrays one after the other; made by `conclust.blocks.open`.
+
+    To be passed as X to `fit` and `predict` of the estimators that read block by block.
+
+    Attributes
+    ----------
+    shape : tuple of int
+        ``(n_rows, n_features)``.
+    dtype : dtype
+        float32 where the rows are, float64 otherwise.
+    columns : list of str or None
+        Names of the features, where the source has some.
+    block_rows : int
+        Rows in a block at most.
+
+    Notes
+    -----
+    ``blocks[[5, 9]]`` gathers rows, ``for start, rows in blocks.read()`` passes over all.
+    """
+
+    def __init__(self, source: Source, block_rows: int | None = None):
+        self._source = source
+        self.name, self.columns = source.name, source.columns
+        self.shape = (source.n_rows, source.n_features)
+        self.dtype = np.dtype(np.float32 if source.dtype == np.float32 else np.float64)
+        if min(self.shape) < 1:
+            raise ValueError(
+                f"{self.name} has {self.shape[0]} rows of {self.shape[1]} features; at least one "
+                "of each is needed."
+            )
+        if source.dtype.kind not in "fiub":
+            raise TypeError(
+                f"{self.name} holds values of type {source.dtype}; rows are numbers. Convert them "
+                "first."
+            )
+        self.block_rows = max(NUMBERS // self.shape[1], 1) if block_rows is None else block_rows
+        if not isinstance(self.block_rows, Integral) or self.block_rows < 1:
+            raise ValueError(f"block_rows={block_rows!r} must be a whole number of rows, at least 1.")
+        self._mean: npt.NDArray[Any] | None = None
+        self._unit = False
+        self._summary: tuple[FloatArray, FloatArray] | None = None
+        self._sample: tuple[IntArray, npt.NDArray[Any]] | None = None
+
+    def __repr__(self) -> str:
+        n_rows, n_features = self.shape
+        return f"Blocks({self.name}: {n_rows:,} × {n_features}, {self.dtype})"
+
+    def __len__(self) -> int:
+        return self.shape[0]
+
+    def __array__(self, *args: Any, **kwargs: Any) -> NoReturn:
+        raise TypeError(
+            f"{self!r} would be loaded into memory whole. If it fits there, pass X.to_numpy(); "
+            "ConstrainedKMeans, COPKMeans and PCKMeans take it as it is."
+        )
+
+    def __getitem__(self, rows: Any) -> npt.NDArray[Any]:
+        """Rows by number, in any order, in memory."""
+        rows = np.asarray(rows, dtype=np.int64)
+        order = np.argsort(rows, kind="stable")
+        found = np.empty((len(rows), self.shape[1]), dtype=self.dtype)
+        if len(rows):
+            found[order] = self.prepared(self._source.take(rows[order]))
+        return found
+
+    def to_numpy(self) -> npt.NDArray[Any]:
+        """All rows in one array."""
+        found = np.empty(self.shape, dtype=self.dtype)
+        for start, rows in self.read():
+            self.prepared(rows, found[start : start + len(rows)])
+        return found
+
+    def read(self) -> Iterator[tuple[int, npt.NDArray[Any]]]:
+        """One pass: ``start, rows``, as they are in the source."""
+        start = 0
+        for block in self._source.read(self.block_rows):
+            if block.ndim != 2 or block.shape[1] != self.shape[1]:
+                raise ValueError(
+                    f"{self.name}: the block that begins at row {start} has shape {block.shape}; "
+                    f"it must be (rows, {self.shape[1]}), as the first one is."
+                )
+            for at in range(0, len(block), self.block_rows):
+                yield start + at, block[at : at + self.block_rows]
+            start += len(block)
+        if start != self.shape[0]:
+            raise ValueError(
+                f"{self.name} gave {start} rows in this pass, but {self.shape[0]} when it was "
+                "opened; it must give the same rows each time."
+            )
+
+    # ------------------------------------------------------------------ for the estimators
+
+    def compared(self, *, unit: bool, dtype: Any = None) -> Self:
+        """The same rows, brought to unit length or not, in another type."""
+        rows = copy.copy(self)
+        rows._unit = unit
+        rows.dtype = self.dtype if dtype is None else np.dtype(dtype)
+        return rows
+
+    def checked(self, *, unit: bool = False) -> Self:
+        """The same rows, known to be finite and not too large; `unit`: brought to unit length.
+
+        One pass, in which mean and variance are taken, too.
+        """
+        rows = self.compared(unit=unit)
+        mean, squares, n, largest = np.zeros(self.shape[1]), np.zeros(self.shape[1]), 0, 0.0
+        for start, raw in self.read():
+            block = rows.finite(start, raw)
+            largest = max(largest, float(block.max()), -float(block.min()))
+            # Chan, Golub and LeVeque: means and squares of parts, put together.
+            here = block.mean(axis=0, dtype=np.float64)
+            step = here - mean
+            share = len(block) / (n + len(block))
+            squares += block.var(axis=0, dtype=np.float64) * len(block) + step**2 * (n * share)
+            mean += step * share
+            n += len(block)
+        refuse_large(largest, self.shape, self.dtype, self.name)
+        rows._summary = mean, squares / n
+        return rows
+
+    def finite(self, start: int, raw: npt.NDArray[Any]) -> npt.NDArray[Any]:
+        """A block prepared, or an error that names the first row that cannot be."""
+        # The sum of finite numbers may overflow, so it only tells where there is nothing to find.
+        with np.errstate(over="ignore", invalid="ignore"):
+            is_clean = np.isfinite(raw.sum(dtype=np.float64))
+        if not is_clean and not np.isfinite(raw).all():
+            row, column = np.argwhere(~np.isfinite(raw))[0].tolist()
+            where = repr(self.columns[column]) if self.columns else str(column)
+            what = "NaN (or nothing)" if np.isnan(raw[row, column]) else "infinity"
+            raise ValueError(
+                f"{self.name}: row {start + row} holds {what} in column {where}. Fill such cells "
+                "or leave the rows out before."
+            )
+        if self._unit and not raw.any(axis=1).all():
+            row = start + int(np.argmin(raw.any(axis=1)))
+            raise ValueError(
+                f"{self.name}: row {row} is all zeros, and metric='cosine' compares directions. "
+                "Leave such rows out, or use metric='euclidean'."
+            )
+        return self.prepared(raw)
+
+    def prepared(
+        self, raw: npt.NDArray[Any], out: npt.NDArray[Any] | None = None
+    ) -> npt.NDArray[Any]:
+        """Rows as they are compared: in `dtype`, of unit length or moved to the mean."""
+        out = np.empty(raw.shape, dtype=self.dtype) if out is None else out
+        if self._mean is not None:
+            return np.subtract(raw, self._mean, out=out, dtype=self.dtype)
+        out[...] = unit_rows(raw.astype(self.dtype, copy=False)) if self._unit else raw
+        return out
+
+    @property
+    def mean(self) -> npt.NDArray[Any]:
+        """(n_features,), of checked rows."""
+        assert self._summary is not None
+        return self._summary[0].astype(self.dtype)
+
+    @property
+    def variance(self) -> FloatArray:
+        """(n_features,), of checked rows."""
+        assert self._summary is not None
+        return self._summary[1]
+
+    def centered(self) -> Self:
+        """The same rows moved to their mean."""
+        rows = copy.copy(self)
+        rows._mean = self.mean
+        return rows
+
+    def sample(
+        self, n_clusters: int, random_state: np.random.RandomState
+    ) -> tuple[IntArray, npt.NDArray[Any]]:
+        """Rows from which centres are drawn, their numbers first: all if few, else drawn once."""
+        if self._sample is None:
+            n_rows, n_features = self.shape
+            n_drawn = max(min(START_ROWS, START_NUMBERS // n_features), 20 * n_clusters)
+            rows = np.arange(min(n_drawn, n_rows))
+            if n_drawn < n_rows:
+                drawn = sample_without_replacement(n_rows, n_drawn, random_state=random_state)
+                rows = np.sort(drawn)
+            self._sample = rows, self[rows]
+        return self._sample
+
+    def open_rows(self, n_clusters: int, **how: Any) -> RowsInBlocks:
+        """Make them ready for k-means; see `conclust._lloyd.rows.open_rows`."""
+        return RowsInBlocks(self, n_clusters, **how)
