@@ -88,11 +88,7 @@ def check_new_rows(estimator: Any, X: Any, *, dtype: Any) -> Any:
     refuse_dask(X)
     if is_source(X):
         refuse_blocks(estimator, X)
-        if X.shape[1] != estimator.n_features_in_:
-            raise ValueError(
-                f"{X.name} has {X.shape[1]} features, but {type(estimator).__name__} was fitted to "
-                f"{estimator.n_features_in_}."
-            )
+        _check_features(estimator, X)
         return X.compared(unit=is_cosine(estimator), dtype=dtype)
     rows = validate_data(
         estimator,
@@ -237,6 +233,21 @@ def _note_features(estimator: Any, X: Any) -> None:
         estimator.feature_names_in_ = np.array(X.columns, dtype=object)
     else:
         vars(estimator).pop("feature_names_in_", None)
+
+
+def _check_features(estimator: Any, X: Any) -> None:
+    name, names = type(estimator).__name__, getattr(estimator, "feature_names_in_", None)
+    if X.shape[1] != estimator.n_features_in_:
+        raise ValueError(
+            f"{X.name} has {X.shape[1]} features, but {name} was fitted to "
+            f"{estimator.n_features_in_}."
+        )
+    if names is not None and X.columns is not None and X.columns != names.tolist():
+        raise ValueError(
+            f"{X.name} has the columns {', '.join(map(repr, X.columns[:5]))}, but {name} was "
+            f"fitted to {', '.join(map(repr, names[:5]))}, in this order; choose them with "
+            "columns=."
+        )
 
 
 def refuse_dask(X: Any) -> None:

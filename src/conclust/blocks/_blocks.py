@@ -58,7 +58,9 @@ class Blocks:
             )
         self.block_rows = max(NUMBERS // self.shape[1], 1) if block_rows is None else block_rows
         if not isinstance(self.block_rows, Integral) or self.block_rows < 1:
-            raise ValueError(f"block_rows={block_rows!r} must be a whole number of rows, at least 1.")
+            raise ValueError(
+                f"block_rows={block_rows!r} must be a whole number of rows, at least 1."
+            )
         self._mean: npt.NDArray[Any] | None = None
         self._unit = False
         self._summary: tuple[FloatArray, FloatArray] | None = None
@@ -127,22 +129,28 @@ class Blocks:
         """
         rows = self.compared(unit=unit)
         mean, squares, n, largest = np.zeros(self.shape[1]), np.zeros(self.shape[1]), 0, 0.0
-        for start, raw in self.read():
-            block = rows.finite(start, raw)
+        for _, block in rows.parts():
             largest = max(largest, float(block.max()), -float(block.min()))
             # Chan, Golub and LeVeque: means and squares of parts, put together.
-            here = block.mean(axis=0, dtype=np.float64)
-            step = here - mean
-            share = len(block) / (n + len(block))
-            squares += block.var(axis=0, dtype=np.float64) * len(block) + step**2 * (n * share)
-            mean += step * share
+            with np.errstate(over="ignore", invalid="ignore"):  # refused below
+                step = block.mean(axis=0, dtype=np.float64) - mean
+                share = len(block) / (n + len(block))
+                squares += block.var(axis=0, dtype=np.float64) * len(block)
+                squares += step**2 * (n * share)
+                mean += step * share
             n += len(block)
         refuse_large(largest, self.shape, self.dtype, self.name)
         rows._summary = mean, squares / n
         return rows
 
-    def finite(self, start: int, raw: npt.NDArray[Any]) -> npt.NDArray[Any]:
-        """A block prepared, or an error that names the first row that cannot be."""
+    def parts(self) -> Iterator[tuple[int, npt.NDArray[Any]]]:
+        """One pass over prepared rows, ``start, rows``; what cannot be compared is refused."""
+        for start, raw in self.read():
+            self._refuse_holes(start, raw)
+            yield start, self.prepared(raw)
+
+    def _refuse_holes(self, start: int, raw: npt.NDArray[Any]) -> None:
+        """Name the first row that holds NaN or infinity, or has no direction and needs one."""
         # The sum of finite numbers may overflow, so it only tells where there is nothing to find.
         with np.errstate(over="ignore", invalid="ignore"):
             is_clean = np.isfinite(raw.sum(dtype=np.float64))
@@ -160,7 +168,6 @@ class Blocks:
                 f"{self.name}: row {row} is all zeros, and metric='cosine' compares directions. "
                 "Leave such rows out, or use metric='euclidean'."
             )
-        return self.prepared(raw)
 
     def prepared(
         self, raw: npt.NDArray[Any], out: npt.NDArray[Any] | None = None

@@ -116,7 +116,7 @@ def _member(path: Path, member: str | None) -> Source:
         raise ValueError(f"{path.name} is not a whole .npz file: {error}") from error
     with archive:
         names = [name.removesuffix(".npy") for name in archive.namelist()]
-        if member is None and len(names) != 1 or member is not None and member not in names:
+        if (member is None and len(names) != 1) or (member is not None and member not in names):
             said = "Choose one of its arrays" if member is None else f"There is no {member!r} there"
             raise ValueError(f"{path.name}: {said}: member= {', '.join(map(repr, names[:10]))}.")
         entry = archive.getinfo(f"{member or names[0]}.npy")

@@ -91,7 +91,7 @@ class Parquet(Source):
     def __init__(self, paths: Sequence[Path], columns: Sequence[str] | None, name: str):
         parquet = _pyarrow_parquet()
         self.name = name
-        self._files = [parquet.ParquetFile(path) for path in paths]
+        self._files = [_opened(parquet, path) for path in paths]
         fields = self._files[0].schema_arrow
         self.columns = list(fields.names if columns is None else columns)
         for path, file in zip(paths, self._files, strict=True):
@@ -145,6 +145,15 @@ class Parquet(Source):
         for number, name in enumerate(self.columns or ()):
             rows[:, number] = _cells(table.column(name))
         return rows
+
+
+def _opened(parquet: Any, path: Path) -> Any:
+    import pyarrow as pa
+
+    try:
+        return parquet.ParquetFile(path)
+    except pa.ArrowException as error:
+        raise ValueError(f"{path.name} cannot be read as a Parquet file: {error}") from error
 
 
 def _cells(column: Any) -> Rows:

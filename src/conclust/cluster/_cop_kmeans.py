@@ -530,7 +530,8 @@ class COPKMeans(Living, CentersMixin):
 
         Parameters
         ----------
-        X : {array-like, sparse matrix} of shape (n_samples, n_features)
+        X : {array-like, sparse matrix, Blocks} of shape (n_samples, n_features)
+            Blocks: see :func:`conclust.blocks.open`.
         y : array-like of shape (n_samples,), default=None
             Class of each row, -1, None or NaN where it is not known; see `seeds`.
         constraints : Constraints, default=None
@@ -562,7 +563,7 @@ class COPKMeans(Living, CentersMixin):
         tol = scaled_tolerance(X, self.tol)
         data = centered(X, metric=self.metric)
 
-        how = {"max_iter": self.max_iter, "tol": tol}
+        how: dict[str, Any] = {"max_iter": self.max_iter, "tol": tol}
 
         def best_run(share: float, first: np.ndarray | None = None) -> Trimmed[Run]:
             sizes = sizes_of(

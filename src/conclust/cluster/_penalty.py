@@ -1,11 +1,11 @@
 """What a broken statement costs: by the regret of moving a row, by held-out statements."""
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 
 import numpy as np
 from sklearn.metrics.pairwise import euclidean_distances
 
-from conclust._arrays import Matrix, is_source
+from conclust._arrays import Matrix, in_parts
 from conclust._folds import AS_GOOD, FEW, N_FOLDS, deal, left_open
 from conclust.cluster._constrained_kmeans import constrained_kmeans
 from conclust.constraints import Constraints
@@ -56,22 +56,15 @@ def price_by_regret(
     ).centers
     regrets = np.empty(X.shape[0])
     step = max(BLOCK // len(centers), 1)
-    for start, rows in _parts(X, step):
-        squared = euclidean_distances(rows, centers, squared=True)
-        two = np.partition(squared, 1, axis=1)
-        regrets[start : start + len(squared)] = two[:, 1] - two[:, 0]
+    for first, rows in in_parts(X):
+        for at in range(0, rows.shape[0], step):
+            squared = euclidean_distances(rows[at : at + step], centers, squared=True)
+            two = np.partition(squared, 1, axis=1)
+            regrets[first + at : first + at + len(two)] = two[:, 1] - two[:, 0]
     regrets = (regrets * sample_weight)[sample_weight > 0]
     # Rows that are all alike cost nothing anywhere: any price then makes statements count.
     typical = float(np.median(regrets)) or float(regrets.mean()) or 1.0
     return LOWEST_PRICE * typical
-
-
-def _parts(X: Matrix, step: int) -> Iterator[tuple[int, Matrix]]:
-    """All rows, at most so many at a time, and the number of the first."""
-    for first, block in X.read() if is_source(X) else ((0, X),):
-        for at in range(0, block.shape[0], step):
-            rows = block[at : at + step]
-            yield first + at, X.prepared(rows) if is_source(X) else rows
 
 
 def choose_price(
