@@ -1,6 +1,7 @@
 """The same estimators on rows in blocks: same answers, and messages that name file and row."""
 
 import warnings
+from itertools import pairwise
 
 import numpy as np
 import pytest
@@ -28,7 +29,7 @@ FAMILY = [ConstrainedKMeans, COPKMeans, PCKMeans]
 
 def uneven(X):
     cuts = [0, 1, 2, 40, 40, 149, 150]
-    return blocks.open([X[a:b] for a, b in zip(cuts, cuts[1:], strict=False)])
+    return blocks.open([X[a:b] for a, b in pairwise(cuts)])
 
 
 SPLITS = {
@@ -206,7 +207,7 @@ def test_features_are_counted_and_named(tmp_path):
     model = ConstrainedKMeans(3, random_state=0).fit(rows)
     assert model.feature_names_in_.tolist() == list("abcd")
     assert_array_equal(model.predict(table.to_pandas()), model.labels_)
-    with pytest.raises(ValueError, match=r"rows\.parquet has .*'a', 'b'.*fitted to"):
+    with pytest.raises(ValueError, match=r"rows\.parquet has .*'b', 'a'.*fitted to 'a', 'b'"):
         model.predict(blocks.open(tmp_path / "rows.parquet", columns=["b", "a", "c", "d"]))
     with pytest.raises(ValueError, match="X has 2 features, but ConstrainedKMeans was fitted to 4"):
         model.predict(blocks.open(X[:, :2]))

@@ -32,7 +32,7 @@ class RowsInBlocks(NearestCenters):
     """
 
     X: Any
-    is_small = False  # type: ignore[assignment]
+    is_small = False
 
     def __init__(self, X: Any, n_clusters: int, **how: Any):
         n_features = X.shape[1]

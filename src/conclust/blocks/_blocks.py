@@ -41,6 +41,9 @@ class Blocks:
     ``blocks[[5, 9]]`` gathers rows, ``for start, rows in blocks.read()`` passes over all.
     """
 
+    _unit = False
+    _mean: npt.NDArray[Any] | None = None
+
     def __init__(self, source: Source, block_rows: int | None = None):
         self._source = source
         self.name, self.columns = source.name, source.columns
@@ -58,11 +61,7 @@ class Blocks:
             )
         self.block_rows = max(NUMBERS // self.shape[1], 1) if block_rows is None else block_rows
         if not isinstance(self.block_rows, Integral) or self.block_rows < 1:
-            raise ValueError(
-                f"block_rows={block_rows!r} must be a whole number of rows, at least 1."
-            )
-        self._mean: npt.NDArray[Any] | None = None
-        self._unit = False
+            raise ValueError(f"block_rows={block_rows!r} must be a whole number, at least 1.")
         self._summary: tuple[FloatArray, FloatArray] | None = None
         self._sample: tuple[IntArray, npt.NDArray[Any]] | None = None
 

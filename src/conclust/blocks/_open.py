@@ -103,7 +103,7 @@ def _file(path: Path, columns: Sequence[str] | None, member: str | None) -> Sour
 
 def _mapped(path: Path) -> npt.NDArray[Any]:
     try:
-        return np.load(path, mmap_mode="r", allow_pickle=False)  # type: ignore[no-any-return]
+        return np.load(path, mmap_mode="r", allow_pickle=False)
     except (ValueError, EOFError) as error:
         raise ValueError(f"{path.name} cannot be read as an array of numbers: {error}") from error
 
