@@ -9,8 +9,6 @@ import scipy.sparse as sp
 from conclust._kernels.nearest import BLOCK, FREE, Factors, Linked, move_dense, sweep_dense
 from conclust._lloyd.sweep import NearestCenters, _split, _squared_norms
 
-# Numbers that are prepared at a time in one thread, so that they are in its cache when used: 1 MB.
-PIECE = 1 << 17
 # Numbers that are gathered at a time from anywhere: 32 MB.
 GATHERED = 1 << 22
 
@@ -36,12 +34,13 @@ class RowsInBlocks(NearestCenters):
 
     def __init__(self, X: Any, n_clusters: int, **how: Any):
         n_features = X.shape[1]
-        self._n_piece = max(PIECE // n_features // BLOCK, 1) * BLOCK
+        self._n_piece = -(-X.piece_rows // BLOCK) * BLOCK
+        linked = how.get("linked")
+        self._resident = X[() if linked is None else linked]
         super().__init__(X, n_clusters, **how)
         shape = (self._n_piece, n_features)
         self._room = [np.empty(shape, dtype=X.dtype) for _ in self._work]
         rows = self.linked.rows
-        self._resident = X[rows]
         self._resident_weight = self.weight[rows] if len(self.weight) else self.weight
         self._of_resident = self.linked._replace(rows=np.arange(len(rows)))
 
@@ -128,6 +127,13 @@ class RowsInBlocks(NearestCenters):
             return self.linked
         here = Linked(*(each[first:last] for each in self.linked))
         return here._replace(rows=here.rows - start)
+
+    def _measure_norms(self) -> float:
+        self.linked.norms[:] = _squared_norms(self._resident)
+        if not len(self.weight):
+            return float(self.X.total_norm)
+        every = self._chunks_of_rows()
+        return sum(self._weighted_sum(_squared_norms(rows), a, b) for a, b, rows in every)
 
     def _measured(self, centers: np.ndarray, use: Callable[[int, np.ndarray], Any]) -> list[Any]:
         """Call ``use(start, squared)`` with the distances of the rows to their centres."""

@@ -93,7 +93,8 @@ def init_centers(
         A new array, of the type of X.
     """
     check_enough_rows(X.shape[0], n_clusters)
-    X, sample_weight = sampled(X, n_clusters, sample_weight, random_state)
+    if isinstance(init, str) or callable(init):
+        X, sample_weight = sampled(X, n_clusters, sample_weight, random_state)
     n_samples = X.shape[0]
     if isinstance(init, str) and init == "k-means++":
         return kmeans_plusplus(

@@ -159,12 +159,7 @@ class NearestCenters:
         self._masses = np.empty((n_threads, n_clusters), dtype=exact)
         self._totals = [Totals(*part) for part in zip(self._sums, self._masses, strict=True)]
 
-        self._total_norm = 0.0
-        for start, stop, chunk in self._chunks_of_rows():
-            norms = _squared_norms(chunk)
-            first, last = np.searchsorted(rows, (start, stop))
-            self.linked.norms[first:last] = norms[rows[first:last] - start]
-            self._total_norm += self._weighted_sum(norms, start, stop)
+        self._total_norm = self._measure_norms()
 
     def __enter__(self) -> Self:
         self._held.enter_context(one_blas_thread())
@@ -405,6 +400,16 @@ class NearestCenters:
         """All rows in order, some at a time: ``start, stop, rows``."""
         for start, stop in _chunks(0, self.X.shape[0]):
             yield start, stop, self.X[start:stop]
+
+    def _measure_norms(self) -> float:
+        """Fill the norms of linked rows; return the weighted sum of all squared norms."""
+        total, rows = 0.0, self.linked.rows
+        for start, stop, chunk in self._chunks_of_rows():
+            norms = _squared_norms(chunk)
+            first, last = np.searchsorted(rows, (start, stop))
+            self.linked.norms[first:last] = norms[rows[first:last] - start]
+            total += self._weighted_sum(norms, start, stop)
+        return total
 
     def _measuring(self, n_rows: int) -> Callable[..., Any]:
         """The kernel that measures distances of rows to their centres, or the same interpreted."""

@@ -16,6 +16,10 @@ from conclust.blocks._sources import Source
 
 # Numbers in a block unless told otherwise: 32 MB.
 NUMBERS = 1 << 22
+# Numbers that are prepared at a time, so that they are in the cache when used: 1 MB.
+PIECE = 1 << 17
+# Numbers in one loop of a subtraction; one for each row would cost as much as a sweep.
+TILE = 1 << 10
 # Rows from which starts are drawn, and numbers in them: 32 MB.
 START_ROWS, START_NUMBERS = 1 << 16, 1 << 22
 
@@ -127,26 +131,31 @@ class Blocks:
         One pass, in which mean and variance are taken, too.
         """
         rows = self.compared(unit=unit)
-        mean, squares, n, largest = np.zeros(self.shape[1]), np.zeros(self.shape[1]), 0, 0.0
-        for _, block in rows.parts():
-            largest = max(largest, float(block.max()), -float(block.min()))
-            # Chan, Golub and LeVeque: means and squares of parts, put together.
-            with np.errstate(over="ignore", invalid="ignore"):  # refused below
-                step = block.mean(axis=0, dtype=np.float64) - mean
-                share = len(block) / (n + len(block))
-                squares += block.var(axis=0, dtype=np.float64) * len(block)
-                squares += step**2 * (n * share)
-                mean += step * share
-            n += len(block)
+        pivot: npt.NDArray[Any] | None = None
+        sums, squares, largest = np.zeros(self.shape[1]), np.zeros(self.shape[1]), 0.0
+        with np.errstate(over="ignore", invalid="ignore"):  # refused below
+            for _, block in rows.parts():
+                largest = max(largest, float(block.max()), -float(block.min()))
+                # Moved by any row near the mean, squares lose no digits; products with ones are
+                # sums down the columns, fast ones.
+                pivot = block.mean(axis=0) if pivot is None else pivot
+                moved = _minus(block, pivot, block).astype(np.float64, copy=False)
+                ones = np.ones(len(moved))
+                sums += ones @ moved
+                squares += ones @ np.multiply(moved, moved, out=moved)
         refuse_large(largest, self.shape, self.dtype, self.name)
-        rows._summary = mean, squares / n
+        assert pivot is not None
+        step = sums / self.shape[0]
+        rows._summary = pivot + step, np.maximum(squares / self.shape[0] - step**2, 0.0)
         return rows
 
     def parts(self) -> Iterator[tuple[int, npt.NDArray[Any]]]:
         """One pass over prepared rows, ``start, rows``; what cannot be compared is refused."""
-        for start, raw in self.read():
-            self._refuse_holes(start, raw)
-            yield start, self.prepared(raw)
+        for start, block in self.read():
+            for at in range(0, len(block), self.piece_rows):
+                raw = block[at : at + self.piece_rows]
+                self._refuse_holes(start + at, raw)
+                yield start + at, self.prepared(raw)
 
     def _refuse_holes(self, start: int, raw: npt.NDArray[Any]) -> None:
         """Name the first row that holds NaN or infinity, or has no direction and needs one."""
@@ -173,10 +182,15 @@ class Blocks:
     ) -> npt.NDArray[Any]:
         """Rows as they are compared: in `dtype`, of unit length or moved to the mean."""
         out = np.empty(raw.shape, dtype=self.dtype) if out is None else out
-        if self._mean is not None:
-            return np.subtract(raw, self._mean, out=out, dtype=self.dtype)
-        out[...] = unit_rows(raw.astype(self.dtype, copy=False)) if self._unit else raw
-        return out
+        if self._mean is None:
+            out[...] = unit_rows(raw.astype(self.dtype, copy=False)) if self._unit else raw
+            return out
+        return _minus(raw, self._mean, out)
+
+    @property
+    def piece_rows(self) -> int:
+        """Rows that are best prepared at a time."""
+        return max(PIECE // self.shape[1], 1)
 
     @property
     def mean(self) -> npt.NDArray[Any]:
@@ -189,6 +203,14 @@ class Blocks:
         """(n_features,), of checked rows."""
         assert self._summary is not None
         return self._summary[1]
+
+    @property
+    def total_norm(self) -> float:
+        """Sum of the squared norms of checked rows, as they are prepared."""
+        assert self._summary is not None
+        mean, variance = self._summary
+        away = mean if self._mean is None else mean - self._mean
+        return float(self.shape[0] * (variance.sum() + away @ away))
 
     def centered(self) -> Self:
         """The same rows moved to their mean."""
@@ -213,3 +235,17 @@ class Blocks:
     def open_rows(self, n_clusters: int, **how: Any) -> RowsInBlocks:
         """Make them ready for k-means; see `conclust._lloyd.rows.open_rows`."""
         return RowsInBlocks(self, n_clusters, **how)
+
+
+def _minus(
+    rows: npt.NDArray[Any], mean: npt.NDArray[Any], out: npt.NDArray[Any]
+) -> npt.NDArray[Any]:
+    """``rows - mean`` into `out`, many rows in one loop."""
+    n_tiled = max(TILE // rows.shape[1], 1)
+    n_whole = len(rows) - len(rows) % n_tiled if rows.flags.c_contiguous else 0
+    if n_whole:
+        shape = (-1, n_tiled * rows.shape[1])
+        tiled = np.tile(mean, n_tiled)
+        np.subtract(rows[:n_whole].reshape(shape), tiled, out=out[:n_whole].reshape(shape))
+    np.subtract(rows[n_whole:], mean, out=out[n_whole:])
+    return out
