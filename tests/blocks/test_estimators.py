@@ -11,11 +11,14 @@ from numpy.testing import assert_allclose, assert_array_equal
 from sklearn.datasets import load_iris, make_blobs
 
 from conclust import (
+    BoostedConstrainedKMeans,
     ConstrainedGaussianMixture,
     ConstrainedKMeans,
+    ConstrainedKMeansEnsemble,
     Constraints,
     COPKMeans,
     PCKMeans,
+    TrustEnsemble,
     blocks,
     sample_constraints,
 )
@@ -129,6 +132,24 @@ def test_blocks_change_nothing(data):
         warnings.simplefilter("ignore")
         labels = model.fit(rows, constraints=known).labels_
         assert_array_equal(model.fit(blocks.open(parts), constraints=known).labels_, labels)
+
+
+ENSEMBLES = {
+    BoostedConstrainedKMeans: {"n_estimators": 5},
+    ConstrainedKMeansEnsemble: {"n_estimators": 4, "n_jobs": 2},
+    TrustEnsemble: {"n_estimators": 2, "n_judges": 2, "max_iter": 5, "n_jobs": 2},
+}
+
+
+@pytest.mark.parametrize("estimator", ENSEMBLES)
+def test_ensembles_answer_as_on_one_array(estimator):
+    rows = blocks.open(X, block_rows=31)
+    model = estimator(3, random_state=0, **ENSEMBLES[estimator])
+    labels = model.fit(X, constraints=KNOWN).labels_
+    model.fit(rows, constraints=KNOWN)
+    assert_array_equal(model.labels_, labels)
+    assert_array_equal(model.predict(rows), model.predict(X))
+    assert len(model.suspects(3)) == 3
 
 
 def test_threads_share_the_blocks():

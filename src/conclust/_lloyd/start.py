@@ -1,7 +1,7 @@
 """Where k-means starts: data moved to their mean, and the first centres."""
 
 from collections.abc import Callable
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 import scipy.sparse as sp
@@ -49,16 +49,11 @@ def scaled_tolerance(X: Matrix, tol: float) -> float:
     return tol * float(X.variance.mean()) if is_source(X) else tolerance_in_memory(X, tol)
 
 
-def sampled(
-    X: Matrix,
-    n_clusters: int,
-    sample_weight: np.ndarray | None,
-    random_state: np.random.RandomState,
-) -> tuple[Matrix, np.ndarray | None]:
+def sampled(X: Matrix, n_clusters: int, sample_weight: np.ndarray | None) -> tuple[Matrix, Any]:
     """Rows from which centres are drawn, and their weights: all but for a long source of rows."""
     if not is_source(X):
         return X, sample_weight
-    rows, drawn = X.sample(n_clusters, random_state)
+    rows, drawn = X.sample(n_clusters)
     return drawn, None if sample_weight is None else sample_weight[rows]
 
 
@@ -94,7 +89,7 @@ def init_centers(
     """
     check_enough_rows(X.shape[0], n_clusters)
     if isinstance(init, str) or callable(init):
-        X, sample_weight = sampled(X, n_clusters, sample_weight, random_state)
+        X, sample_weight = sampled(X, n_clusters, sample_weight)
     n_samples = X.shape[0]
     if isinstance(init, str) and init == "k-means++":
         return kmeans_plusplus(
@@ -254,14 +249,13 @@ def fill_centers(
     if n_given == 0:
         centers[:] = init_centers(X, n_clusters, "k-means++", sample_weight, random_state)
         return
-    X, weight = sampled(X, n_clusters, sample_weight, random_state)
-    sample_weight = sample_weight if weight is None else weight
+    X, weight = sampled(X, n_clusters, sample_weight)
     norms = row_norms(X, squared=True)[:, np.newaxis]
     nearest = np.full(X.shape[0], np.inf)
     for filled in range(n_clusters):
         if filled >= n_given:
-            chance = sample_weight * nearest
-            chance = chance if chance.sum() > 0 else sample_weight.astype(np.float64)
+            chance = weight * nearest
+            chance = chance if chance.sum() > 0 else weight.astype(np.float64)
             row = random_state.choice(X.shape[0], p=chance / chance.sum())
             centers[filled] = X[[row]].toarray()[0] if sp.issparse(X) else X[row]
         last = centers[filled : filled + 1]

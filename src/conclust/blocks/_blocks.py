@@ -79,7 +79,7 @@ class Blocks:
     def __array__(self, *args: Any, **kwargs: Any) -> NoReturn:
         raise TypeError(
             f"{self!r} would be loaded into memory whole. If it fits there, pass X.to_numpy(); "
-            "ConstrainedKMeans, COPKMeans and PCKMeans take it as it is."
+            "conclust's k-means family takes it as it is."
         )
 
     def __getitem__(self, rows: Any) -> npt.NDArray[Any]:
@@ -218,17 +218,17 @@ class Blocks:
         rows._mean = self.mean
         return rows
 
-    def sample(
-        self, n_clusters: int, random_state: np.random.RandomState
-    ) -> tuple[IntArray, npt.NDArray[Any]]:
-        """Rows from which centres are drawn, their numbers first: all if few, else drawn once."""
+    def sample(self, n_clusters: int) -> tuple[IntArray, npt.NDArray[Any]]:
+        """Rows from which centres are drawn, their numbers first: all if few, else a sample.
+
+        Always the same one, so that neither the order of starts nor threads matter.
+        """
         if self._sample is None:
             n_rows, n_features = self.shape
             n_drawn = max(min(START_ROWS, START_NUMBERS // n_features), 20 * n_clusters)
             rows = np.arange(min(n_drawn, n_rows))
             if n_drawn < n_rows:
-                drawn = sample_without_replacement(n_rows, n_drawn, random_state=random_state)
-                rows = np.sort(drawn)
+                rows = np.sort(sample_without_replacement(n_rows, n_drawn, random_state=0))
             self._sample = rows, self[rows]
         return self._sample
 

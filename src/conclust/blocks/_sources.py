@@ -89,23 +89,22 @@ class Parquet(Source):
     """Parquet files with the same columns, below each other in the order given."""
 
     def __init__(self, paths: Sequence[Path], columns: Sequence[str] | None, name: str):
-        parquet = _pyarrow_parquet()
-        self.name = name
-        self._files = [_opened(parquet, path) for path in paths]
-        fields = self._files[0].schema_arrow
+        self.name, self._paths = name, paths
+        files = [_opened(path) for path in paths]
+        fields = files[0].schema_arrow
         self.columns = list(fields.names if columns is None else columns)
-        for path, file in zip(paths, self._files, strict=True):
+        for path, file in zip(paths, files, strict=True):
             self._check(file.schema_arrow, path.name)
         kinds = [fields.field(each).type.to_pandas_dtype() for each in self.columns]
         # Cells that hold nothing become NaN, which whole numbers do not know.
         self.dtype = np.dtype(np.float32 if set(kinds) == {np.float32} else np.float64)
         self.n_features = len(self.columns)
         groups = [
-            (file, group, file.metadata.row_group(group).num_rows)
-            for file in self._files
+            (path, group, file.metadata.row_group(group).num_rows)
+            for path, file in zip(paths, files, strict=True)
             for group in range(file.metadata.num_row_groups)
         ]
-        self._groups = [(file, group) for file, group, _ in groups]
+        self._groups = [(path, group) for path, group, _ in groups]
         self._starts = np.cumsum([0, *(n for *_, n in groups)])
         self.n_rows = int(self._starts[-1])
 
@@ -125,8 +124,8 @@ class Parquet(Source):
             )
 
     def read(self, block_rows: int) -> Iterator[Rows]:
-        for file in self._files:
-            for batch in file.iter_batches(batch_size=block_rows, columns=self.columns):
+        for path in self._paths:  # opened anew: threads may read at the same time
+            for batch in _opened(path).iter_batches(batch_size=block_rows, columns=self.columns):
                 yield self._as_rows(batch)
 
     def take(self, rows: IntArray) -> Rows:
@@ -134,8 +133,8 @@ class Parquet(Source):
         found = np.empty((len(rows), self.n_features), dtype=self.dtype)
         group = np.searchsorted(self._starts, rows, side="right") - 1
         for each in np.unique(group).tolist():
-            file, number = self._groups[each]
-            table = self._as_rows(file.read_row_group(number, columns=self.columns))
+            path, number = self._groups[each]
+            table = self._as_rows(_opened(path).read_row_group(number, columns=self.columns))
             here = group == each
             found[here] = table[rows[here] - self._starts[each]]
         return found
@@ -147,11 +146,17 @@ class Parquet(Source):
         return rows
 
 
-def _opened(parquet: Any, path: Path) -> Any:
-    import pyarrow as pa
-
+def _opened(path: Path) -> Any:
     try:
-        return parquet.ParquetFile(path)
+        import pyarrow as pa
+        import pyarrow.parquet
+    except ImportError as error:
+        raise MissingExtraError(
+            f"{path.name}: Parquet files are read with pyarrow, which is not installed; "
+            "pip install 'conclust[parquet]'."
+        ) from error
+    try:
+        return pyarrow.parquet.ParquetFile(path)
     except pa.ArrowException as error:
         raise ValueError(f"{path.name} cannot be read as a Parquet file: {error}") from error
 
@@ -171,14 +176,3 @@ def _is_number(kind: Any) -> bool:
     from pyarrow import types
 
     return types.is_integer(kind) or types.is_floating(kind) or types.is_boolean(kind)
-
-
-def _pyarrow_parquet() -> Any:
-    try:
-        import pyarrow.parquet
-    except ImportError as error:
-        raise MissingExtraError(
-            "Parquet files are read with pyarrow, which is not installed; "
-            "pip install 'conclust[parquet]'."
-        ) from error
-    return pyarrow.parquet
