@@ -255,5 +255,6 @@ def refuse_dask(X: Any) -> None:
     if type(X).__module__.split(".")[0] in {"dask", "dask_expr"}:
         raise TypeError(
             f"X is a {type(X).__module__.split('.')[0]} collection, which this estimator would "
-            "load into memory whole. If it fits there, pass X.compute()."
+            "load into memory whole. The k-means family takes conclust.blocks.open(X) and leaves "
+            "the rows where they are; if they fit into memory, pass X.compute()."
         )

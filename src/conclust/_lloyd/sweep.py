@@ -242,6 +242,11 @@ class NearestCenters:
         return self._total_norm
 
     @property
+    def totals(self) -> Totals:
+        """Sums and masses of the clusters after the last sweep and `add`, all threads together."""
+        return Totals(self._sums.sum(axis=0), self._masses.sum(axis=0))
+
+    @property
     def n_free_changed(self) -> int:
         """Rows not linked whose cluster the last sweep changed."""
         return self._n_changed - int(np.count_nonzero(self.nearest != self.linked.before))
@@ -328,8 +333,7 @@ class NearestCenters:
         ``centers`` are those of the last sweep. An empty cluster restarts at a row far from its
         centre or, without ``refill``, stays where it was.
         """
-        sums = self._sums.sum(axis=0)
-        masses = self._masses.sum(axis=0)
+        sums, masses = self.totals
         if len(self.linked.rows) and len(self.weight):
             # Fractions that went and came may leave a rounding error where nothing is left.
             held = self.labels != FREE

@@ -11,15 +11,14 @@ from sklearn.utils.random import sample_without_replacement
 
 from conclust._arrays import FloatArray, IntArray
 from conclust._lloyd.in_blocks import RowsInBlocks
-from conclust._validation import refuse_large, unit_rows
+from conclust._validation import refuse_large
+from conclust.blocks._prepare import Preparation, minus
 from conclust.blocks._sources import Source
 
 # Numbers in a block unless told otherwise: 32 MB.
 NUMBERS = 1 << 22
 # Numbers that are prepared at a time, so that they are in the cache when used: 1 MB.
 PIECE = 1 << 17
-# Numbers in one loop of a subtraction; one for each row would cost as much as a sweep.
-TILE = 1 << 10
 # Rows from which starts are drawn, and numbers in them: 32 MB.
 START_ROWS, START_NUMBERS = 1 << 16, 1 << 22
 
@@ -45,14 +44,12 @@ class Blocks:
     ``blocks[[5, 9]]`` gathers rows, ``for start, rows in blocks.read()`` passes over all.
     """
 
-    _unit = False
-    _mean: npt.NDArray[Any] | None = None
-
     def __init__(self, source: Source, block_rows: int | None = None):
-        self._source = source
+        self.source = source
         self.name, self.columns = source.name, source.columns
         self.shape = (source.n_rows, source.n_features)
         self.dtype = np.dtype(np.float32 if source.dtype == np.float32 else np.float64)
+        self.preparation = Preparation(self.dtype)
         if min(self.shape) < 1:
             raise ValueError(
                 f"{self.name} has {self.shape[0]} rows of {self.shape[1]} features; at least one "
@@ -88,7 +85,7 @@ class Blocks:
         order = np.argsort(rows, kind="stable")
         found = np.empty((len(rows), self.shape[1]), dtype=self.dtype)
         if len(rows):
-            found[order] = self.prepared(self._source.take(rows[order]))
+            found[order] = self.prepared(self.source.take(rows[order]))
         return found
 
     def to_numpy(self) -> npt.NDArray[Any]:
@@ -101,7 +98,7 @@ class Blocks:
     def read(self) -> Iterator[tuple[int, npt.NDArray[Any]]]:
         """One pass: ``start, rows``, as they are in the source."""
         start = 0
-        for block in self._source.read(self.block_rows):
+        for block in self.source.read(self.block_rows):
             if block.ndim != 2 or block.shape[1] != self.shape[1]:
                 raise ValueError(
                     f"{self.name}: the block that begins at row {start} has shape {block.shape}; "
@@ -121,8 +118,8 @@ class Blocks:
     def compared(self, *, unit: bool, dtype: Any = None) -> Self:
         """The same rows, brought to unit length or not, in another type."""
         rows = copy.copy(self)
-        rows._unit = unit
         rows.dtype = self.dtype if dtype is None else np.dtype(dtype)
+        rows.preparation = Preparation(rows.dtype, unit)
         return rows
 
     def checked(self, *, unit: bool = False) -> Self:
@@ -139,7 +136,7 @@ class Blocks:
                 # Moved by any row near the mean, squares lose no digits; products with ones are
                 # sums down the columns, fast ones.
                 pivot = block.mean(axis=0) if pivot is None else pivot
-                moved = _minus(block, pivot, block).astype(np.float64, copy=False)
+                moved = minus(block, pivot, block).astype(np.float64, copy=False)
                 ones = np.ones(len(moved))
                 sums += ones @ moved
                 squares += ones @ np.multiply(moved, moved, out=moved)
@@ -170,7 +167,7 @@ class Blocks:
                 f"{self.name}: row {start + row} holds {what} in column {where}. Fill such cells "
                 "or leave the rows out before."
             )
-        if self._unit and not raw.any(axis=1).all():
+        if self.preparation.unit and not raw.any(axis=1).all():
             row = start + int(np.argmin(raw.any(axis=1)))
             raise ValueError(
                 f"{self.name}: row {row} is all zeros, and metric='cosine' compares directions. "
@@ -181,11 +178,7 @@ class Blocks:
         self, raw: npt.NDArray[Any], out: npt.NDArray[Any] | None = None
     ) -> npt.NDArray[Any]:
         """Rows as they are compared: in `dtype`, of unit length or moved to the mean."""
-        out = np.empty(raw.shape, dtype=self.dtype) if out is None else out
-        if self._mean is None:
-            out[...] = unit_rows(raw.astype(self.dtype, copy=False)) if self._unit else raw
-            return out
-        return _minus(raw, self._mean, out)
+        return self.preparation(raw, out)
 
     @property
     def piece_rows(self) -> int:
@@ -209,13 +202,14 @@ class Blocks:
         """Sum of the squared norms of checked rows, as they are prepared."""
         assert self._summary is not None
         mean, variance = self._summary
-        away = mean if self._mean is None else mean - self._mean
+        moved = self.preparation.mean
+        away = mean if moved is None else mean - moved
         return float(self.shape[0] * (variance.sum() + away @ away))
 
     def centered(self) -> Self:
         """The same rows moved to their mean."""
         rows = copy.copy(self)
-        rows._mean = self.mean
+        rows.preparation = self.preparation._replace(mean=self.mean)
         return rows
 
     def sample(self, n_clusters: int) -> tuple[IntArray, npt.NDArray[Any]]:
@@ -234,18 +228,4 @@ class Blocks:
 
     def open_rows(self, n_clusters: int, **how: Any) -> RowsInBlocks:
         """Make them ready for k-means; see `conclust._lloyd.rows.open_rows`."""
-        return RowsInBlocks(self, n_clusters, **how)
-
-
-def _minus(
-    rows: npt.NDArray[Any], mean: npt.NDArray[Any], out: npt.NDArray[Any]
-) -> npt.NDArray[Any]:
-    """``rows - mean`` into `out`, many rows in one loop."""
-    n_tiled = max(TILE // rows.shape[1], 1)
-    n_whole = len(rows) - len(rows) % n_tiled if rows.flags.c_contiguous else 0
-    if n_whole:
-        shape = (-1, n_tiled * rows.shape[1])
-        tiled = np.tile(mean, n_tiled)
-        np.subtract(rows[:n_whole].reshape(shape), tiled, out=out[:n_whole].reshape(shape))
-    np.subtract(rows[n_whole:], mean, out=out[n_whole:])
-    return out
+        return self.source.rows_type(self, n_clusters, **how)

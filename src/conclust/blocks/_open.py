@@ -30,10 +30,11 @@ def open(
     ----------
     source : path, array, or arrays one after the other
         A ``.npy`` file (mapped into memory), an ``.npz`` file, a ``.parquet`` file or a folder of
-        such, in the order of their names; an array or a memory map; a list of arrays, or a function
-        that returns an iterator of arrays, the same each time it is called.
+        such, in the order of their names; an array or a memory map; a dask array or data frame; a
+        list of arrays, or a function that returns an iterator of arrays, the same each time it is
+        called.
     columns : sequence of str, default=None
-        Columns of a Parquet file to use; all by default.
+        Columns of a Parquet file or data frame to use; all by default.
     member : str, default=None
         Array of an ``.npz`` file to use, where it holds several.
     block_rows : int, default=None
@@ -42,7 +43,8 @@ def open(
     Returns
     -------
     Blocks
-        X for `fit` and `predict` of `ConstrainedKMeans`, `COPKMeans` and `PCKMeans`.
+        X for `fit` and `predict` of `ConstrainedKMeans`, `COPKMeans`, `PCKMeans` and their
+        ensembles.
 
     Examples
     --------
@@ -58,7 +60,11 @@ def open(
     if isinstance(source, Blocks):
         return source
     if isinstance(source, str | os.PathLike):
-        found = _file(Path(source), columns, member)
+        found: Source = _file(Path(source), columns, member)
+    elif type(source).__module__.split(".")[0] in {"dask", "dask_expr"}:
+        from conclust.blocks._dask import Dask
+
+        found = Dask(source if columns is None else source[list(columns)])
     elif hasattr(source, "dtype") and hasattr(source, "shape"):
         found = OneArray(np.asanyarray(source))
     elif callable(source):

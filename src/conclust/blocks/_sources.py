@@ -8,6 +8,7 @@ import numpy as np
 import numpy.typing as npt
 
 from conclust._arrays import IntArray
+from conclust._lloyd.in_blocks import RowsInBlocks
 from conclust.exceptions import MissingExtraError
 
 Rows = npt.NDArray[Any]
@@ -24,6 +25,7 @@ class Source:
     n_features: int
     dtype: np.dtype[Any]
     columns: list[str] | None = None
+    rows_type: type[RowsInBlocks] = RowsInBlocks  # the verbs of k-means over these rows
 
     def read(self, block_rows: int) -> Iterator[Rows]:
         """Yield all rows in order; blocks longer than `block_rows` are cut by whoever asks."""
