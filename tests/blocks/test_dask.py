@@ -3,6 +3,7 @@
 import pandas as pd
 import pytest
 from numpy.testing import assert_allclose, assert_array_equal
+from sklearn.base import clone
 from sklearn.datasets import load_iris
 
 from conclust import ConstrainedKMeans, COPKMeans, PCKMeans, blocks, sample_constraints
@@ -21,17 +22,17 @@ def cluster():
         yield client
 
 
-@pytest.mark.parametrize("how", [{}, {"metric": "cosine"}, {"weight": 1 + y}], ids=str)
-@pytest.mark.parametrize("estimator", [ConstrainedKMeans, COPKMeans, PCKMeans])
-def test_answers_are_those_of_one_array(estimator, how, cluster):
+@pytest.mark.parametrize(
+    ("model", "weight"),
+    [
+        (ConstrainedKMeans(3, n_init=2, random_state=0), None),
+        (COPKMeans(3, n_init=2, metric="cosine", random_state=0), None),
+        (PCKMeans(3, n_init=2, penalty=1.0, random_state=0), 1.0 + y),
+    ],
+)
+def test_answers_are_those_of_one_array(model, weight, cluster):
     rows = blocks.open(da.from_array(X, chunks=((40, 1, 59, 50), 2)).persist())
-    metric, weight = how.get("metric", "euclidean"), how.get("weight")
-    models = [
-        estimator(3, n_init=2, metric=metric, random_state=0).fit(
-            each, constraints=KNOWN, sample_weight=weight
-        )
-        for each in (rows, X)
-    ]
+    models = [clone(model).fit(each, constraints=KNOWN, sample_weight=weight) for each in (rows, X)]
     assert_array_equal(models[0].labels_, models[1].labels_)
     assert_allclose(models[0].cluster_centers_, models[1].cluster_centers_)
     assert models[0].inertia_ == pytest.approx(models[1].inertia_)
