@@ -27,10 +27,12 @@ def estimator_table() -> str:
     dense = [name for name, each in estimators().items() if not each._takes.sparse]
     square = [name for name, each in estimators().items() if each._takes.square]
     cosine = [name for name, each in estimators().items() if each._takes.cosine]
+    blocks = [name for name, each in estimators().items() if each._takes.blocks]
     return (
         table(["", "kinds of statement", "hard or soft", "use it when"], rows)
         + f"\n\nSparse rows are taken by all but {listed(dense)}. An array of n × n is held by "
-        f'{listed(square)}. Directions are clustered, with `metric="cosine"`, by {listed(cosine)}.'
+        f'{listed(square)}. Directions are clustered, with `metric="cosine"`, by {listed(cosine)}. '
+        f"Files that memory does not hold are read by {listed(blocks)}."
     )
 
 

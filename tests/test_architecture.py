@@ -33,7 +33,7 @@ LAYERS = [
     ["_validation", "_folds", "_statements", "_fitting"],
     ["_placement"],
     ["_lloyd", "_matching"],
-    ["_known_labels"],
+    ["_known_labels", "blocks"],
     ["_living"],
     ["cluster"],
     ["hierarchy", "metric_learning"],

@@ -8,8 +8,9 @@ import pytest
 DOCS = Path(__file__).parents[1] / "docs"
 
 
-@pytest.mark.parametrize("name", ["verbs", "known_labels", "living", "bridge"])
-def test_a_guide_runs_and_shows_its_picture(name):
+@pytest.mark.parametrize("name", ["verbs", "known_labels", "living", "bridge", "scale"])
+def test_a_guide_runs_and_shows_its_picture(name, tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)  # where guides may write
     text = (DOCS / f"{name}.md").read_text(encoding="utf-8")
     names = {}
     for block in re.findall(r"```python\n(.*?)```", text, flags=re.DOTALL):

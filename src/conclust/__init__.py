@@ -49,6 +49,7 @@ _HOMES = {
 }
 _SUBPACKAGES = (
     "active",
+    "blocks",
     "cluster",
     "constraints",
     "datasets",

@@ -56,6 +56,8 @@ class Takes:
         Takes sparse rows.
     cosine : bool
         Has `metric`, and ``metric="cosine"`` brings its rows to unit length at the door.
+    blocks : bool
+        Takes rows that are read block by block; see `conclust.blocks`.
     square : bool
         Holds an array of n_samples × n_samples.
     names : tuple of Named
@@ -73,6 +75,7 @@ class Takes:
     hard: bool = False
     sparse: bool = True
     cosine: bool = False
+    blocks: bool = False
     square: bool = False
     names: tuple[Named, ...] = ()
     clusters: str = "n_clusters"

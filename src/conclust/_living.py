@@ -11,7 +11,7 @@ import scipy.sparse as sp
 from sklearn.cluster import KMeans
 from sklearn.utils.validation import check_is_fitted
 
-from conclust._arrays import FloatArray, IntArray
+from conclust._arrays import FloatArray, IntArray, is_source
 from conclust._known_labels import Known, known_labels, start_at, statements_of
 from conclust._matching import renumbering
 from conclust._pairs import connected
@@ -276,6 +276,11 @@ def update(
             "none. Fit again with fewer, and give them their numbers with conclust.match_labels."
         )
     fitted = _fitted_of(model, X)
+    if is_source(fitted.X) or is_source(X_new):
+        raise TypeError(
+            "`update` needs all rows at once and takes none in blocks. Fit again with all rows, "
+            "init=model.cluster_centers_ to start from what there is."
+        )
     rows = stacked(fitted.X, X_new)
     n_new = n_rows(rows) - len(before)
     grown, new = _grown(model.constraints_, constraints_new, rows, len(before) + n_new)

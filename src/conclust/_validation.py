@@ -6,7 +6,8 @@ from typing import Any
 import numpy as np
 import scipy.sparse as sp
 
-from conclust._declare import KINDS, users_of, words_of
+from conclust._arrays import is_source
+from conclust._declare import KINDS, estimators, users_of, words_of
 from conclust._sklearn import StrOptions, check_sample_weight, validate_data
 from conclust.constraints import Constraints
 from conclust.exceptions import ConstraintsIgnoredWarning
@@ -29,14 +30,14 @@ def check_inputs(
     estimator : estimator
         Its class says with `_takes` whether sparse rows are refused and which statements ignored,
         with a warning; gets `n_features_in_` and `feature_names_in_`.
-    X : array-like, sparse matrix or data frame of shape (n_samples, n_features)
+    X : array-like, sparse matrix, data frame or Blocks of shape (n_samples, n_features)
     constraints : Constraints or None
     n_clusters : int, default=None
         Checked against the number of rows when given.
 
     Returns
     -------
-    X : ndarray or CSR matrix
+    X : ndarray, CSR matrix or Blocks
         float64, or float32 if it came so; finite; of unit length with ``metric="cosine"``.
     constraints : Constraints
         With `n_samples` set to the rows of X, in their order; an empty set for None.
@@ -44,16 +45,21 @@ def check_inputs(
     refuse_dask(X)
     refuse_dates(X)
     refuse_truth_value(estimator)
-    rows = validate_data(
-        estimator,
-        with_small_indices(X),
-        accept_sparse="csr" if estimator._takes.sparse else False,
-        dtype=[np.float64, np.float32],
-        order="C",
-        accept_large_sparse=False,
-    )
-    refuse_overflow(rows)
-    rows = in_metric(estimator, rows)
+    if is_source(X):
+        refuse_blocks(estimator, X)
+        rows = X.checked(unit=is_cosine(estimator))
+        _note_features(estimator, X)
+    else:
+        rows = validate_data(
+            estimator,
+            with_small_indices(X),
+            accept_sparse="csr" if estimator._takes.sparse else False,
+            dtype=[np.float64, np.float32],
+            order="C",
+            accept_large_sparse=False,
+        )
+        refuse_overflow(rows)
+        rows = in_metric(estimator, rows)
     check_enough_rows(rows.shape[0], n_clusters)
     constraints = as_constraints(constraints, X)
     warn_of_ignored(estimator, constraints)
@@ -80,6 +86,10 @@ def warn_of_ignored(estimator: Any, constraints: Constraints) -> None:
 def check_new_rows(estimator: Any, X: Any, *, dtype: Any) -> Any:
     """Check the rows given to `predict` or `transform` against those of `fit`."""
     refuse_dask(X)
+    if is_source(X):
+        refuse_blocks(estimator, X)
+        _check_features(estimator, X)
+        return X.compared(unit=is_cosine(estimator), dtype=dtype)
     rows = validate_data(
         estimator,
         with_small_indices(X),
@@ -94,7 +104,12 @@ def check_new_rows(estimator: Any, X: Any, *, dtype: Any) -> Any:
 
 def in_metric(estimator: Any, X: Any) -> Any:
     """Rows as the estimator compares them: of unit length where angles count."""
-    return unit_rows(X) if estimator._takes.cosine and estimator.metric == "cosine" else X
+    return unit_rows(X) if is_cosine(estimator) else X
+
+
+def is_cosine(estimator: Any) -> bool:
+    """Whether the estimator compares angles."""
+    return bool(estimator._takes.cosine and estimator.metric == "cosine")
 
 
 def unit_rows(X: Any) -> Any:
@@ -187,13 +202,51 @@ def refuse_overflow(X: Any) -> None:
     """Values whose squared distances, summed over all rows, would be infinite."""
     values = X.data if sp.issparse(X) else X
     largest = max(float(values.max(initial=0)), -float(values.min(initial=0)))
+    refuse_large(largest, X.shape, X.dtype)
+
+
+def refuse_large(largest: float, shape: tuple[int, ...], dtype: Any, name: str = "X") -> None:
+    """`refuse_overflow`, where the largest magnitude is known."""
     # Sums over rows are taken in float64, whatever the rows are.
-    n_summed = X.shape[1] * (X.shape[0] if X.dtype == np.float64 else 1)
-    if largest > np.sqrt(float(np.finfo(X.dtype).max) / (4 * n_summed)):
+    n_summed = shape[1] * (shape[0] if dtype == np.float64 else 1)
+    if largest > np.sqrt(float(np.finfo(dtype).max) / (4 * n_summed)):
         raise ValueError(
-            f"X holds values up to {largest:.2g}: distances between rows would overflow when "
+            f"{name} holds values up to {largest:.2g}: distances between rows would overflow when "
             "squared and added up. Scale X first, for example with StandardScaler, or divide it "
             "by its largest value."
+        )
+
+
+def refuse_blocks(estimator: Any, X: Any) -> None:
+    """Name the estimators that read block by block, where this one needs all rows at once."""
+    if not estimator._takes.blocks:
+        others = ", ".join(name for name, each in estimators().items() if each._takes.blocks)
+        raise TypeError(
+            f"X is {X!r}, and {type(estimator).__name__} needs all rows at once; {others} read "
+            "block by block. If the rows fit into memory, pass X.to_numpy()."
+        )
+
+
+def _note_features(estimator: Any, X: Any) -> None:
+    estimator.n_features_in_ = X.shape[1]
+    if X.columns is not None:
+        estimator.feature_names_in_ = np.array(X.columns, dtype=object)
+    else:
+        vars(estimator).pop("feature_names_in_", None)
+
+
+def _check_features(estimator: Any, X: Any) -> None:
+    name, names = type(estimator).__name__, getattr(estimator, "feature_names_in_", None)
+    if X.shape[1] != estimator.n_features_in_:
+        raise ValueError(
+            f"{X.name} has {X.shape[1]} features, but {name} was fitted to "
+            f"{estimator.n_features_in_}."
+        )
+    if names is not None and X.columns is not None and X.columns != names.tolist():
+        raise ValueError(
+            f"{X.name} has the columns {', '.join(map(repr, X.columns[:5]))}, but {name} was "
+            f"fitted to {', '.join(map(repr, names[:5]))}, in this order; choose them with "
+            "columns=."
         )
 
 
@@ -202,5 +255,6 @@ def refuse_dask(X: Any) -> None:
     if type(X).__module__.split(".")[0] in {"dask", "dask_expr"}:
         raise TypeError(
             f"X is a {type(X).__module__.split('.')[0]} collection, which this estimator would "
-            "load into memory whole. If it fits there, pass X.compute()."
+            "load into memory whole. The k-means family takes conclust.blocks.open(X) and leaves "
+            "the rows where they are; if they fit into memory, pass X.compute()."
         )

@@ -1,7 +1,7 @@
 """Where k-means starts: data moved to their mean, and the first centres."""
 
 from collections.abc import Callable
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 import scipy.sparse as sp
@@ -9,10 +9,11 @@ from sklearn.cluster import kmeans_plusplus
 from sklearn.utils import check_array
 from sklearn.utils.extmath import row_norms
 
-from conclust._arrays import Matrix
+from conclust._arrays import Matrix, is_source
 from conclust._kernels._short import LITTLE, short
 from conclust._kernels.disjoint_set import keep_consistent
 from conclust._placement.links import Links, must_link_groups
+from conclust._sklearn import scaled_tolerance as tolerance_in_memory
 from conclust._sklearn import unchecked_distances
 from conclust._validation import check_enough_rows
 
@@ -37,8 +38,23 @@ def centered(X: Matrix, *, copy: bool = True, metric: str = "euclidean") -> Cent
     """
     if sp.issparse(X) or metric == "cosine":
         return Centered(X, np.zeros(X.shape[1], dtype=X.dtype), metric == "cosine")
+    if is_source(X):
+        return Centered(X.centered(), X.mean)
     mean = X.mean(axis=0)
     return Centered(np.subtract(X, mean, out=None if copy else X), mean)
+
+
+def scaled_tolerance(X: Matrix, tol: float) -> float:
+    """`tol` times the mean variance of the features of X, not yet centred."""
+    return tol * float(X.variance.mean()) if is_source(X) else tolerance_in_memory(X, tol)
+
+
+def sampled(X: Matrix, n_clusters: int, sample_weight: np.ndarray | None) -> tuple[Matrix, Any]:
+    """Rows from which centres are drawn, and their weights: all but for a long source of rows."""
+    if not is_source(X):
+        return X, sample_weight
+    rows, drawn = X.sample(n_clusters)
+    return drawn, None if sample_weight is None else sample_weight[rows]
 
 
 def init_centers(
@@ -54,8 +70,8 @@ def init_centers(
 
     Parameters
     ----------
-    X : {ndarray, CSR matrix} of shape (n_samples, n_features)
-        Centred or not.
+    X : {ndarray, CSR matrix} of shape (n_samples, n_features), or source of rows
+        Centred or not. From a source with many rows a sample is taken, the same for all starts.
     n_clusters : int
     init : {"k-means++", "random"}, array-like of shape (n_clusters, n_features) or callable
         "random" takes distinct rows, with probabilities proportional to their weights. A callable
@@ -71,8 +87,10 @@ def init_centers(
     ndarray of shape (n_clusters, n_features)
         A new array, of the type of X.
     """
+    check_enough_rows(X.shape[0], n_clusters)
+    if isinstance(init, str) or callable(init):
+        X, sample_weight = sampled(X, n_clusters, sample_weight)
     n_samples = X.shape[0]
-    check_enough_rows(n_samples, n_clusters)
     if isinstance(init, str) and init == "k-means++":
         return kmeans_plusplus(
             X, n_clusters, sample_weight=sample_weight, random_state=random_state
@@ -231,12 +249,13 @@ def fill_centers(
     if n_given == 0:
         centers[:] = init_centers(X, n_clusters, "k-means++", sample_weight, random_state)
         return
+    X, weight = sampled(X, n_clusters, sample_weight)
     norms = row_norms(X, squared=True)[:, np.newaxis]
     nearest = np.full(X.shape[0], np.inf)
     for filled in range(n_clusters):
         if filled >= n_given:
-            chance = sample_weight * nearest
-            chance = chance if chance.sum() > 0 else sample_weight.astype(np.float64)
+            chance = weight * nearest
+            chance = chance if chance.sum() > 0 else weight.astype(np.float64)
             row = random_state.choice(X.shape[0], p=chance / chance.sum())
             centers[filled] = X[[row]].toarray()[0] if sp.issparse(X) else X[row]
         last = centers[filled : filled + 1]

@@ -159,12 +159,7 @@ class NearestCenters:
         self._masses = np.empty((n_threads, n_clusters), dtype=exact)
         self._totals = [Totals(*part) for part in zip(self._sums, self._masses, strict=True)]
 
-        self._total_norm = 0.0
-        for start, stop in _chunks(0, n_samples):
-            norms = _squared_norms(X[start:stop])
-            first, last = np.searchsorted(rows, (start, stop))
-            self.linked.norms[first:last] = norms[rows[first:last] - start]
-            self._total_norm += self._weighted_sum(norms, start, stop)
+        self._total_norm = self._measure_norms()
 
     def __enter__(self) -> Self:
         self._held.enter_context(one_blas_thread())
@@ -191,6 +186,12 @@ class NearestCenters:
             factors = Factors(np.multiply(centers, -2, order="C"), unused, norms)
         self._sums.fill(0)
         self._masses.fill(0)
+        self._n_changed = self._label(factors)
+        self._inertia = self._inertia_of_sums(centers)
+        return Assigned(self._n_changed, self._inertia)
+
+    def _label(self, factors: Factors) -> int:
+        """Label and add up all rows; return how many changed cluster."""
 
         def part(thread: int, start: int, stop: int) -> int:
             return self._kernels[0](
@@ -207,15 +208,19 @@ class NearestCenters:
                 self._totals[thread],
             )
 
-        self._n_changed = sum(self._in_threads(part, self._rows))
-        self._inertia = self._inertia_of_sums(centers)
-        return Assigned(self._n_changed, self._inertia)
+        return sum(self._in_threads(part, self._rows))
 
     def add(self, placed: np.ndarray, centers: np.ndarray) -> Assigned:
         """Move the linked rows to the clusters in ``placed``, (n_linked,) int32: labels and sums.
 
         ``centers`` are those of the last sweep. Returns what this adds to the answer of `sweep`.
         """
+        n_changed = self._put(placed)
+        before, self._inertia = self._inertia, self._inertia_of_sums(centers)
+        return Assigned(n_changed, self._inertia - before)
+
+    def _put(self, placed: np.ndarray) -> int:
+        """Move the linked rows; return what that adds to the rows that changed cluster."""
 
         def part(thread: int, start: int, stop: int) -> int:
             return self._kernels[1](
@@ -229,14 +234,17 @@ class NearestCenters:
                 self._totals[thread],
             )
 
-        n_changed = sum(self._in_threads(part, self._slots))
-        before, self._inertia = self._inertia, self._inertia_of_sums(centers)
-        return Assigned(n_changed, self._inertia - before)
+        return sum(self._in_threads(part, self._slots))
 
     @property
     def total_norm(self) -> float:
         """Weighted sum of the squared norms of all rows."""
         return self._total_norm
+
+    @property
+    def totals(self) -> Totals:
+        """Sums and masses of the clusters after the last sweep and `add`, all threads together."""
+        return Totals(self._sums.sum(axis=0), self._masses.sum(axis=0))
 
     @property
     def n_free_changed(self) -> int:
@@ -325,8 +333,7 @@ class NearestCenters:
         ``centers`` are those of the last sweep. An empty cluster restarts at a row far from its
         centre or, without ``refill``, stays where it was.
         """
-        sums = self._sums.sum(axis=0)
-        masses = self._masses.sum(axis=0)
+        sums, masses = self.totals
         if len(self.linked.rows) and len(self.weight):
             # Fractions that went and came may leave a rounding error where nothing is left.
             held = self.labels != FREE
@@ -383,16 +390,30 @@ class NearestCenters:
     def squared_distances(self, points: np.ndarray) -> Iterator[tuple[int, int, np.ndarray]]:
         """Squared distances to some points, block by block of rows: ``start, stop, distances``."""
         columns, norms = np.ascontiguousarray(-2 * points.T), _squared_norms(points)
-        for start, stop in _chunks(0, self.X.shape[0]):
-            block = self.X[start:stop]
-            distances = block @ columns
+        for start, stop, chunk in self._chunks_of_rows():
+            distances = chunk @ columns
             distances += norms
-            distances += _squared_norms(block)[:, np.newaxis]
+            distances += _squared_norms(chunk)[:, np.newaxis]
             yield start, stop, np.maximum(distances, 0, out=distances)
 
     def row(self, i: int) -> np.ndarray:
         """One row as a dense array, (n_features,); not to be written to."""
         return self.X[[i]].toarray()[0] if sp.issparse(self.X) else self.X[i]
+
+    def _chunks_of_rows(self) -> Iterator[tuple[int, int, Matrix]]:
+        """All rows in order, some at a time: ``start, stop, rows``."""
+        for start, stop in _chunks(0, self.X.shape[0]):
+            yield start, stop, self.X[start:stop]
+
+    def _measure_norms(self) -> float:
+        """Fill the norms of linked rows; return the weighted sum of all squared norms."""
+        total, rows = 0.0, self.linked.rows
+        for start, stop, chunk in self._chunks_of_rows():
+            norms = _squared_norms(chunk)
+            first, last = np.searchsorted(rows, (start, stop))
+            self.linked.norms[first:last] = norms[rows[first:last] - start]
+            total += self._weighted_sum(norms, start, stop)
+        return total
 
     def _measuring(self, n_rows: int) -> Callable[..., Any]:
         """The kernel that measures distances of rows to their centres, or the same interpreted."""

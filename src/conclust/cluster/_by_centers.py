@@ -12,6 +12,7 @@ from sklearn.base import (
 from sklearn.metrics import euclidean_distances, pairwise_distances_argmin
 from sklearn.utils.validation import check_is_fitted
 
+from conclust._arrays import in_parts
 from conclust._validation import check_new_rows, weights_of_rows
 
 
@@ -30,34 +31,40 @@ class CentersMixin(ClassNamePrefixFeaturesOutMixin, TransformerMixin, ClusterMix
 
         Parameters
         ----------
-        X : {array-like, sparse matrix} of shape (n_samples, n_features)
+        X : {array-like, sparse matrix, Blocks} of shape (n_samples, n_features)
 
         Returns
         -------
         ndarray of shape (n_samples,), int32
         """
         X = self._check_new_rows(X)
-        return pairwise_distances_argmin(X, self.cluster_centers_).astype(np.int32)
+        labels = np.empty(X.shape[0], dtype=np.int32)
+        for start, rows in in_parts(X):
+            near = pairwise_distances_argmin(rows, self.cluster_centers_)
+            labels[start : start + len(near)] = near
+        return labels
 
     def transform(self, X: Any) -> np.ndarray:
         """Distances of each row to each centre.
 
         Parameters
         ----------
-        X : {array-like, sparse matrix} of shape (n_samples, n_features)
+        X : {array-like, sparse matrix, Blocks} of shape (n_samples, n_features)
 
         Returns
         -------
         ndarray of shape (n_samples, n_clusters)
         """
-        return euclidean_distances(self._check_new_rows(X), self.cluster_centers_)
+        X = self._check_new_rows(X)
+        parts = [euclidean_distances(rows, self.cluster_centers_) for _, rows in in_parts(X)]
+        return parts[0] if len(parts) == 1 else np.concatenate(parts)
 
     def score(self, X: Any, y: Any = None, sample_weight: Any = None) -> float:
         """Minus the summed squared distances to the nearest centres.
 
         Parameters
         ----------
-        X : {array-like, sparse matrix} of shape (n_samples, n_features)
+        X : {array-like, sparse matrix, Blocks} of shape (n_samples, n_features)
         y : ignored
         sample_weight : array-like of shape (n_samples,), default=None
 
@@ -67,8 +74,11 @@ class CentersMixin(ClassNamePrefixFeaturesOutMixin, TransformerMixin, ClusterMix
         """
         X = self._check_new_rows(X)
         weight = weights_of_rows(sample_weight, X)
-        nearest = euclidean_distances(X, self.cluster_centers_, squared=True).min(axis=1)
-        return -float(np.dot(nearest, weight))
+        total = 0.0
+        for start, rows in in_parts(X):
+            nearest = euclidean_distances(rows, self.cluster_centers_, squared=True).min(axis=1)
+            total += float(np.dot(nearest, weight[start : start + len(nearest)]))
+        return -total
 
     def _check_new_rows(self, X: Any) -> Any:
         check_is_fitted(self)

@@ -15,7 +15,7 @@ from conclust._known_labels import SEEDS
 from conclust._living import Living, told
 from conclust._lloyd.best import best_of_starts, n_starts, warn_if_degenerate
 from conclust._lloyd.rows import open_rows
-from conclust._lloyd.start import centered, init_centers
+from conclust._lloyd.start import centered, init_centers, scaled_tolerance
 from conclust._lloyd.sweep import Assigned, on_sphere
 from conclust._pairs import named_rows
 from conclust._placement.in_order import Plan, descending, plan_of
@@ -24,7 +24,6 @@ from conclust._sklearn import (
     Interval,
     StrOptions,
     fit_context,
-    scaled_tolerance,
 )
 from conclust._validation import METRICS, check_inputs, weights_of_rows
 from conclust.cluster._by_centers import CentersMixin
@@ -390,6 +389,7 @@ class ConstrainedKMeans(Living, CentersMixin):
         when="some statements matter more, or it must be as fast as k-means",
         weights="priorities",
         cosine=True,
+        blocks=True,
         # One start is the default of the class; other methods start ten times by themselves.
         names=(Named("ckm", "obeys statements by priority, never fails", {"n_init": 10}),),
     )
@@ -447,7 +447,8 @@ class ConstrainedKMeans(Living, CentersMixin):
 
         Parameters
         ----------
-        X : {array-like, sparse matrix} of shape (n_samples, n_features)
+        X : {array-like, sparse matrix, Blocks} of shape (n_samples, n_features)
+            Blocks: see :func:`conclust.blocks.open`.
         y : array-like of shape (n_samples,), default=None
             Class of each row, -1, None or NaN where it is not known; see `seeds`.
         constraints : Constraints, default=None

@@ -19,7 +19,7 @@ from conclust._lloyd.exact_moves import NO_GROUPS, ExactMoves, Statements, parts
 from conclust._lloyd.fill import means_and_far_rows
 from conclust._lloyd.improve import Improver, best_improved, swapped
 from conclust._lloyd.rows import open_rows
-from conclust._lloyd.start import centered, init_centers
+from conclust._lloyd.start import centered, init_centers, scaled_tolerance
 from conclust._lloyd.sweep import on_sphere
 from conclust._lloyd.trim import OUTLIERS, Trimmed, Trimming, best_trimmed, far_rows, init_of_start
 from conclust._pairs import Graph
@@ -31,7 +31,6 @@ from conclust._sklearn import (
     Interval,
     StrOptions,
     fit_context,
-    scaled_tolerance,
 )
 from conclust._validation import METRICS, check_inputs, weights_of_rows
 from conclust.cluster._by_centers import CentersMixin
@@ -464,6 +463,7 @@ class COPKMeans(Living, CentersMixin):
         when="the statements are true",
         hard=True,
         cosine=True,
+        blocks=True,
         names=(Named("cop-kmeans", "keeps every statement, or names the conflict"),),
     )
 
@@ -531,7 +531,8 @@ class COPKMeans(Living, CentersMixin):
 
         Parameters
         ----------
-        X : {array-like, sparse matrix} of shape (n_samples, n_features)
+        X : {array-like, sparse matrix, Blocks} of shape (n_samples, n_features)
+            Blocks: see :func:`conclust.blocks.open`.
         y : array-like of shape (n_samples,), default=None
             Class of each row, -1, None or NaN where it is not known; see `seeds`.
         constraints : Constraints, default=None
@@ -563,7 +564,7 @@ class COPKMeans(Living, CentersMixin):
         tol = scaled_tolerance(X, self.tol)
         data = centered(X, metric=self.metric)
 
-        how = {"max_iter": self.max_iter, "tol": tol}
+        how: dict[str, Any] = {"max_iter": self.max_iter, "tol": tol}
 
         def best_run(share: float, first: np.ndarray | None = None) -> Trimmed[Run]:
             sizes = sizes_of(

@@ -19,7 +19,7 @@ from conclust._lloyd.exact_moves import ExactMoves, Statements, parts_of
 from conclust._lloyd.fill import means_and_far_rows
 from conclust._lloyd.improve import Improver, best_improved, swapped
 from conclust._lloyd.rows import open_rows
-from conclust._lloyd.start import centered, start_centers
+from conclust._lloyd.start import centered, scaled_tolerance, start_centers
 from conclust._lloyd.sweep import Assigned, on_sphere
 from conclust._lloyd.trim import (
     OUTLIERS,
@@ -38,7 +38,6 @@ from conclust._sklearn import (
     Interval,
     StrOptions,
     fit_context,
-    scaled_tolerance,
 )
 from conclust._validation import METRICS, check_inputs, weights_of_rows
 from conclust.cluster._by_centers import CentersMixin
@@ -516,6 +515,7 @@ class PCKMeans(Living, CentersMixin):
         when="some statements may be wrong",
         weights="weights",
         cosine=True,
+        blocks=True,
         names=(Named("pckmeans", "weighs statements against distances"),),
     )
 
@@ -580,7 +580,8 @@ class PCKMeans(Living, CentersMixin):
 
         Parameters
         ----------
-        X : array-like, CSR matrix or data frame of shape (n_samples, n_features)
+        X : array-like, CSR matrix, data frame or Blocks of shape (n_samples, n_features)
+            Blocks: see :func:`conclust.blocks.open`.
         y : array-like of shape (n_samples,), default=None
             Class of each row, -1, None or NaN where it is not known; see `seeds`.
         constraints : Constraints, default=None
@@ -629,7 +630,7 @@ class PCKMeans(Living, CentersMixin):
             generator = np.random.RandomState(seed)
             n = n_starts(self.init, n_init) if from_centers is None else 1
             seeds = generator.randint(2**31 - 1, size=n)
-            how = {"max_iter": self.max_iter, "tol": tol}
+            how: dict[str, Any] = {"max_iter": self.max_iter, "tol": tol}
             with SoftLloyd(
                 X,
                 links,

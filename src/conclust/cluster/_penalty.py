@@ -5,7 +5,7 @@ from collections.abc import Callable
 import numpy as np
 from sklearn.metrics.pairwise import euclidean_distances
 
-from conclust._arrays import Matrix
+from conclust._arrays import Matrix, in_parts
 from conclust._folds import AS_GOOD, FEW, N_FOLDS, deal, left_open
 from conclust.cluster._constrained_kmeans import constrained_kmeans
 from conclust.constraints import Constraints
@@ -56,10 +56,11 @@ def price_by_regret(
     ).centers
     regrets = np.empty(X.shape[0])
     step = max(BLOCK // len(centers), 1)
-    for start in range(0, X.shape[0], step):
-        squared = euclidean_distances(X[start : start + step], centers, squared=True)
-        two = np.partition(squared, 1, axis=1)
-        regrets[start : start + step] = two[:, 1] - two[:, 0]
+    for first, rows in in_parts(X):
+        for at in range(0, rows.shape[0], step):
+            squared = euclidean_distances(rows[at : at + step], centers, squared=True)
+            two = np.partition(squared, 1, axis=1)
+            regrets[first + at : first + at + len(two)] = two[:, 1] - two[:, 0]
     regrets = (regrets * sample_weight)[sample_weight > 0]
     # Rows that are all alike cost nothing anywhere: any price then makes statements count.
     typical = float(np.median(regrets)) or float(regrets.mean()) or 1.0

@@ -251,6 +251,7 @@ class BoostedConstrainedKMeans(JudgedMixin):
         when="nobody knows which statements matter more",
         weights="weights",
         cosine=True,
+        blocks=True,
         names=(Named("bckm", "learns which statements come first"),),
     )
 
@@ -311,7 +312,8 @@ class BoostedConstrainedKMeans(JudgedMixin):
 
         Parameters
         ----------
-        X : {array-like, sparse matrix} of shape (n_samples, n_features)
+        X : {array-like, sparse matrix, Blocks} of shape (n_samples, n_features)
+            Blocks: see :func:`conclust.blocks.open`.
         y : ignored
         constraints : Constraints, default=None
             Must-links and cannot-links; their weights are the priorities to begin with.

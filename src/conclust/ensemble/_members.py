@@ -7,6 +7,7 @@ from sklearn.base import BaseEstimator, ClusterMixin
 from sklearn.metrics import pairwise_distances_argmin
 from sklearn.utils.validation import check_is_fitted
 
+from conclust._arrays import in_parts
 from conclust._statements import most_doubted
 from conclust._validation import check_new_rows
 from conclust.constraints import Constraints
@@ -104,7 +105,7 @@ class CodesMixin(VotesMixin):
 
         Parameters
         ----------
-        X : {array-like, sparse matrix} of shape (n_samples, n_features)
+        X : {array-like, sparse matrix, Blocks} of shape (n_samples, n_features)
 
         Returns
         -------
@@ -118,8 +119,9 @@ class CodesMixin(VotesMixin):
         check_is_fitted(self)
         X = check_new_rows(self, X, dtype=self.member_centers_.dtype)
         codes = np.empty((X.shape[0], len(self.member_centers_)), self.co_association_.codes.dtype)
-        for t, centers in enumerate(self.member_centers_):
-            codes[:, t] = pairwise_distances_argmin(X, centers)
+        for start, rows in in_parts(X):
+            for t, centers in enumerate(self.member_centers_):
+                codes[start : start + rows.shape[0], t] = pairwise_distances_argmin(rows, centers)
         return codes
 
 

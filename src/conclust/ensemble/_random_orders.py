@@ -138,6 +138,7 @@ class ConstrainedKMeansEnsemble(JudgedMixin):
         how="by vote",
         when="how sure is each pair?",
         cosine=True,
+        blocks=True,
         names=(
             Named("ensemble", "votes over random orders of statements"),
             Named("rckm", "votes over random orders, one per member", {"reorder": "run"}),
@@ -195,7 +196,8 @@ class ConstrainedKMeansEnsemble(JudgedMixin):
 
         Parameters
         ----------
-        X : {array-like, sparse matrix} of shape (n_samples, n_features)
+        X : {array-like, sparse matrix, Blocks} of shape (n_samples, n_features)
+            Blocks: see :func:`conclust.blocks.open`.
         y : ignored
         constraints : Constraints, default=None
             Must-links and cannot-links.

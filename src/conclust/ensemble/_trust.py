@@ -12,10 +12,10 @@ from sklearn.utils import check_random_state
 from conclust._declare import PAIRS, Named, Takes
 from conclust._folds import AS_GOOD, left_open
 from conclust._lloyd.best import best_of_starts, n_starts, warn_if_degenerate
-from conclust._lloyd.start import Centered, centered, start_centers
+from conclust._lloyd.start import Centered, centered, scaled_tolerance, start_centers
 from conclust._placement.links import link_rows
 from conclust._progress import Rounds, progress
-from conclust._sklearn import Interval, StrOptions, fit_context, scaled_tolerance
+from conclust._sklearn import Interval, StrOptions, fit_context
 from conclust._validation import METRICS, check_inputs, weights_of_rows
 from conclust.cluster import MULTIPLES, pckmeans, price_by_regret
 from conclust.constraints import Constraints
@@ -173,6 +173,7 @@ class TrustEnsemble(CodesMixin):
         when="some statements are wrong, nobody knows how many; which ones?",
         weights="weights",
         cosine=True,
+        blocks=True,
         names=(Named("trust", "judges which statements to believe, then votes"),),
     )
 
@@ -230,7 +231,8 @@ class TrustEnsemble(CodesMixin):
 
         Parameters
         ----------
-        X : {array-like, sparse matrix} of shape (n_samples, n_features)
+        X : {array-like, sparse matrix, Blocks} of shape (n_samples, n_features)
+            Blocks: see :func:`conclust.blocks.open`.
         y : ignored
         constraints : Constraints, default=None
             Must-links and cannot-links.
