@@ -18,6 +18,7 @@ from conclust import (
     PCKMeans,
 )
 from conclust._known_labels import known_labels, statements_of
+from conclust.exceptions import InfeasibleSizesError
 
 X, Y = load_iris(return_X_y=True)
 PARTLY = np.where(np.random.RandomState(0).uniform(size=150) < 0.1, Y, -1)
@@ -87,6 +88,26 @@ def test_classes_with_names(y):
     found = COPKMeans(3, random_state=0).fit(X, y)
     assert found.classes_.tolist() == NAMES.tolist()
     assert (found.classes_[found.labels_] == NAMES[Y]).mean() > 0.85
+
+
+def test_unknown_rows_that_numpy_made_words_of():
+    names = NAMES[Y].astype(str)
+    for unknown in (-1, np.nan):
+        names[PARTLY < 0] = unknown
+        assert COPKMeans(3, random_state=0).fit(X, names).classes_.tolist() == NAMES.tolist()
+
+
+def test_a_column_of_labels():
+    model = COPKMeans(3, random_state=0).fit(X, PARTLY[:, np.newaxis])
+    assert model.classes_.tolist() == [0, 1, 2]
+
+
+def test_labels_that_bind_and_sizes_that_leave_no_room():
+    # Check that neither gives way in silence; 25 rows of class 0 are known.
+    y = np.where(np.arange(150) % 2, -1, Y)
+    model = PCKMeans(3, seeds="hard", size_max=[20, 70, 70], random_state=0)
+    with pytest.raises(InfeasibleSizesError, match="cluster 0 and its size_max .* off by 5 rows"):
+        model.fit(X, y)
 
 
 def test_numbers_with_gaps_are_whole():

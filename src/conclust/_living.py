@@ -3,6 +3,7 @@
 import copy
 from collections.abc import Callable, Mapping
 from functools import wraps
+from numbers import Integral, Real
 from typing import TYPE_CHECKING, Any, ClassVar, NamedTuple, Self
 
 import numpy as np
@@ -15,9 +16,14 @@ from conclust._arrays import IntArray
 from conclust._known_labels import Known, known_labels, start_at, statements_of
 from conclust._matching import renumbering
 from conclust._pairs import connected
-from conclust._validation import as_constraints
+from conclust._placement.sizes import Sizes, sizes_of
+from conclust._validation import as_constraints, check_enough_rows
 from conclust.constraints import Constraints, n_rows
-from conclust.exceptions import InconsistentConstraintsError, InfeasibleConstraintsError
+from conclust.exceptions import (
+    InconsistentConstraintsError,
+    InfeasibleConstraintsError,
+    InfeasibleSizesError,
+)
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -83,9 +89,23 @@ def _fit_seeded(
     inner._renumber(renumbering(inner.labels_, known.number, n_clusters))
     if known.how == "hard":
         _put(inner, X, known.rows, known.number[known.rows], more)
+        _check_sizes(inner, more)
     _take_over(model, inner)
     model.constraints_ = all_said
     model.classes_ = np.append(known.classes, [None] * (n_clusters - len(known.classes)))
+
+
+def _check_sizes(model: Any, more: dict[str, Any]) -> None:
+    """Refuse labels that are to bind where they leave a cluster too large or too small."""
+    sizes = _sizes(model, more)
+    if sizes is None:
+        return
+    cluster, amount, bound = _worst(sizes, _mass(model.labels_, len(sizes.lower), more))
+    if amount > 0:
+        raise InfeasibleSizesError(
+            f"Labels known of cluster {cluster} and its {bound} cannot both be kept: it is off by "
+            f"{amount:g} {sizes.unit}. Widen size_min and size_max, or use seeds='soft'."
+        )
 
 
 def _take_over(model: Any, inner: Any) -> None:
@@ -136,7 +156,7 @@ class Living:
         keep : float, default=0.99
             The share of rows that keep their label at least, of those that no new statement names
             or joins to one it names. When more would move between old clusters, all of them stay
-            but for those whose staying would break a statement. 0 lets clusters move as they like.
+            but for those whose staying would break a statement or a size. 0 lets clusters move as they like.
 
         Returns
         -------
@@ -229,17 +249,14 @@ def update(
 ) -> Any:
     """`Living.update`, as a function."""
     check_is_fitted(model)
-    if not 0 <= keep <= 1:
+    if not (isinstance(keep, Real) and 0 <= keep <= 1):
         raise ValueError(f"keep={keep!r} is a share of rows, from 0 to 1.")
     before, n_before = model.labels_, model._n_clusters
-    if n_clusters is not None and n_clusters < n_before:
-        raise ValueError(
-            f"n_clusters={n_clusters}, but there are {n_before} clusters, and `update` closes "
-            "none. Fit again with fewer, and give them their numbers with conclust.match_labels."
-        )
+    _check_n_clusters(n_clusters, n_before)
     fitted = _fitted_of(model, X)
     rows = stacked(fitted.X, X_new)
     n_new = n_rows(rows) - len(before)
+    check_enough_rows(n_rows(rows), n_clusters)
     grown, new = _grown(model.constraints_, constraints_new, rows, len(before) + n_new)
     more = _longer(fitted.more, sample_weight_new, len(before), n_new, grown)
     labels = np.append(before, model.predict(X_new)) if n_new else before.copy()
@@ -247,12 +264,25 @@ def update(
     inner = _refit(model, rows, labels.astype(np.int64), grown, more, n_clusters)
     why = _reasons(new, grown, len(before))
     moved = _to_put_back(inner, before, why, n_before, keep)
+    moved = _that_fit(inner, rows, moved, before, more)
     _put(inner, rows, moved, before[moved], more)
     _take_over(model, inner)
     model.constraints_ = grown
     model._fitted = Fitted(rows, more)
     model._changes = _changes(before, model.labels_, why, n_before)
     return model
+
+
+def _check_n_clusters(n_clusters: Any, n_before: int) -> None:
+    if n_clusters is None:
+        return
+    if not isinstance(n_clusters, Integral):
+        raise TypeError(f"n_clusters={n_clusters!r} must be a whole number, or None.")
+    if n_clusters < n_before:
+        raise ValueError(
+            f"n_clusters={n_clusters}, but there are {n_before} clusters, and `update` closes "
+            "none. Fit again with fewer, and give them their numbers with conclust.match_labels."
+        )
 
 
 def _fitted_of(model: Any, X: Any) -> Fitted:
@@ -283,14 +313,14 @@ def stacked(X: Any, X_new: Any) -> Any:
                 f"order: {', '.join(map(repr, list(X.columns)[:5]))}{', …' * (X.shape[1] > 5)}."
             )
         return pd.concat([X, X_new])
-    if sp.issparse(X) or sp.issparse(X_new):
-        return sp.vstack([sp.csr_array(X), sp.csr_array(X_new)], format="csr")
-    old, new = np.asarray(X), np.asarray(X_new)
+    old, new = (rows if sp.issparse(rows) else np.asarray(rows) for rows in (X, X_new))
     if new.ndim != 2 or new.shape[1] != old.shape[1]:
         raise ValueError(
             f"X_new has shape {new.shape}, but the rows there are have {old.shape[1]} features; "
             f"its shape must be (n_new, {old.shape[1]})."
         )
+    if sp.issparse(old) or sp.issparse(new):
+        return sp.vstack([sp.csr_array(old), sp.csr_array(new)], format="csr")
     return np.vstack([old, new])
 
 
@@ -304,6 +334,11 @@ def _grown(
         longer = known.extended(n_samples, rows.index.to_numpy() if has_names else None)
     if new is None:
         return longer, Constraints(n_samples=n_samples)
+    if not isinstance(new, Constraints):
+        raise TypeError(
+            f"constraints_new must be a conclust.Constraints or None; got {type(new).__name__}. "
+            "Make one with Constraints(must_link=[(0, 1)], cannot_link=[(0, 2)])."
+        )
     if new.n_samples is not None and new.n_samples < n_samples and new.ids is None:
         new = new.extended(n_samples)  # said of the old rows alone
     new = as_constraints(new, rows)
@@ -323,6 +358,11 @@ def _longer(
         return more
     old = np.asarray(more.get("sample_weight", np.ones(n_old)))
     new = np.ones(n_new) if weight_new is None else np.asarray(weight_new)
+    if new.shape != (n_new,):
+        raise ValueError(
+            f"sample_weight_new has shape {new.shape}, but there are {n_new} new rows; pass one "
+            "weight for each."
+        )
     return {**more, "sample_weight": np.append(old, new)}
 
 
@@ -370,6 +410,7 @@ def _with_opened(
         seed = np.flatnonzero(unit == most)
     else:
         squared = _squared_to(points, centers[labels])
+        squared[np.bincount(labels)[labels] == 1] = -1  # a row alone cannot be parted
         widest = np.flatnonzero(labels == np.bincount(labels, weights=squared).argmax())
         half = KMeans(2, n_init=10, random_state=0).fit(points[widest]).labels_
         seed = widest[half == np.bincount(half).argmin()]
@@ -421,35 +462,106 @@ def _to_put_back(
     others = np.flatnonzero(why[: len(before)] == "")
     now = inner.labels_
     moved = others[(now[others] != before[others]) & (now[others] < n_clusters)]
-    if len(moved) <= (1 - keep) * len(others):
-        return moved[:0]
-    constraints, held = inner.report_.constraints, now.copy()
+    return moved if len(moved) > (1 - keep) * len(others) else moved[:0]
+
+
+def _that_fit(
+    inner: Any, X: Any, moved: IntArray, before: npt.NDArray[Any], more: dict[str, Any]
+) -> IntArray:
+    """Those of the rows that can be put back without breaking a statement or a size."""
+    constraints, sizes = inner.report_.constraints, _sizes(inner, more)
+    held = inner.labels_.copy()
     while len(moved):
-        held[:] = now
+        held[:] = inner.labels_
         held[moved] = before[moved]
+        # What a statement or a size moves must go; the others can stay.
         broken = inner.report_.kept & ~constraints.satisfied(held)
-        if not broken.any():
+        if broken.any():
+            go = constraints[np.flatnonzero(broken)].samples
+        elif sizes is not None:
+            go = _beyond_sizes(inner, X, moved, held, sizes, more)
+        else:
             break
-        # What a statement moves must go; the others can stay.
-        moved = np.setdiff1d(moved, constraints[np.flatnonzero(broken)].samples)
+        if not len(go):
+            break
+        moved = np.setdiff1d(moved, go)
     return moved
 
 
+def _sizes(inner: Any, more: dict[str, Any]) -> Sizes | None:
+    """The sizes that the clusters of a fitted model have to have."""
+    if not hasattr(inner, "size_min"):
+        return None
+    placed = inner.labels_ >= 0
+    weight = more.get("sample_weight")
+    weight = None if weight is None else np.asarray(weight)[placed]
+    return sizes_of(
+        inner.size_min, inner.size_max, inner._n_clusters, weight, int(np.count_nonzero(placed))
+    )
+
+
+def _beyond_sizes(
+    inner: Any,
+    X: Any,
+    moved: IntArray,
+    held: npt.NDArray[Any],
+    sizes: Sizes,
+    more: dict[str, Any],
+) -> IntArray:
+    """Rows that cannot be put back, those that gain most by going first; none where sizes hold."""
+    cluster, amount, bound = _worst(sizes, _mass(held, len(sizes.lower), more))
+    if amount <= 0:
+        return moved[:0]
+    whose = held if bound == "size_max" else inner.labels_
+    rows = moved[whose[moved] == cluster]
+    rows = rows[np.argsort(-_growth(inner, X, rows, held[rows]), kind="stable")]
+    weight = np.asarray(more.get("sample_weight", np.ones(len(held))), dtype=np.float64)
+    enough = np.searchsorted(np.cumsum(weight[rows]), amount) + 1
+    return rows[:enough]
+
+
+def _mass(labels: npt.NDArray[Any], n_clusters: int, more: dict[str, Any]) -> npt.NDArray[Any]:
+    """Rows or weight of each cluster."""
+    placed = labels >= 0
+    weight = np.asarray(more.get("sample_weight", np.ones(len(labels))), dtype=np.float64)
+    return np.bincount(labels[placed], weight[placed], n_clusters)
+
+
+def _worst(sizes: Sizes, mass: npt.NDArray[Any]) -> tuple[int, float, str]:
+    """The cluster that misses its sizes by most, by how much (0: none does), and which size."""
+    too_much, too_little = mass - sizes.upper, sizes.lower - mass
+    off = np.maximum(too_much, too_little)
+    cluster = int(off.argmax())
+    amount = float(off[cluster]) if off[cluster] > 1e-9 * mass.sum() else 0.0
+    bound = "size_max" if too_much[cluster] > too_little[cluster] else "size_min"
+    return cluster, amount, bound
+
+
 def _put(model: Any, X: Any, rows: IntArray, numbers: IntArray, more: dict[str, Any]) -> None:
-    """Put rows into clusters, whatever was found, and bring the inertia in line."""
+    """Put rows into clusters, whatever was found, and bring what follows from labels in line."""
     elsewhere = model.labels_[rows] != numbers
     rows, numbers = rows[elsewhere], numbers[elsewhere]
-    if len(rows) and hasattr(model, "inertia_"):
-        squared = model.transform(X.iloc[rows] if hasattr(X, "iloc") else _taken(X, rows)) ** 2
-        squared = np.column_stack([squared, np.zeros(len(rows))])  # in no cluster: no distance
-        each = np.arange(len(rows))
-        step = squared[each, numbers] - squared[each, model.labels_[rows]]
-        weight = more.get("sample_weight")
-        step = float(step.sum() if weight is None else step @ np.asarray(weight)[rows])
+    if not len(rows):
+        return
+    weight = more.get("sample_weight")
+    if hasattr(model, "inertia_"):
+        growth = _growth(model, X, rows, numbers)
+        step = float(growth.sum() if weight is None else growth @ np.asarray(weight)[rows])
         model.inertia_ += step
         if hasattr(model, "objective_"):
             model.objective_ += step
     model._bind(rows, numbers)
+    if hasattr(model, "outlier_share_"):
+        model.outlier_share_ = float(np.average(model.labels_ < 0, weights=weight))
+
+
+def _growth(model: Any, X: Any, rows: IntArray, numbers: IntArray) -> npt.NDArray[Any]:
+    """How much farther, squared, rows are from the centres of other clusters than of theirs."""
+    squared = model.transform(X.iloc[rows] if hasattr(X, "iloc") else _taken(X, rows)) ** 2
+    squared = np.column_stack([squared, np.zeros(len(rows))])  # in no cluster: no distance
+    each = np.arange(len(rows))
+    growth: npt.NDArray[Any] = squared[each, numbers] - squared[each, model.labels_[rows]]
+    return growth
 
 
 def _taken(X: Any, rows: IntArray) -> Any:
