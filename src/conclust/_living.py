@@ -156,7 +156,8 @@ class Living:
         keep : float, default=0.99
             The share of rows that keep their label at least, of those that no new statement names
             or joins to one it names. When more would move between old clusters, all of them stay
-            but for those whose staying would break a statement or a size. 0 lets clusters move as they like.
+            but for those whose staying would break a statement or a size. 0 lets clusters move as
+            they like.
 
         Returns
         -------
