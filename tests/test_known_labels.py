@@ -103,11 +103,11 @@ def test_a_column_of_labels():
 
 
 def test_labels_that_bind_and_sizes_that_leave_no_room():
-    # Check that neither gives way in silence; 25 rows of class 0 are known.
-    y = np.where(np.arange(150) % 2, -1, Y)
-    model = PCKMeans(3, seeds="hard", size_max=[20, 70, 70], random_state=0)
-    with pytest.raises(InfeasibleSizesError, match="cluster 0 and its size_max .* off by 5 rows"):
-        model.fit(X, y)
+    # Check that neither gives way in silence: four rows of class 0 are known.
+    rows = np.r_[np.arange(6.0), np.arange(20.0, 26.0)][:, np.newaxis]
+    model = PCKMeans(2, seeds="hard", size_max=[3, 12], random_state=0)
+    with pytest.raises(InfeasibleSizesError, match="cluster 0 and its size_max .* off by 1 rows"):
+        model.fit(rows, [0] * 4 + [-1] * 7 + [1])
 
 
 def test_numbers_with_gaps_are_whole():
