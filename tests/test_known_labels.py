@@ -90,6 +90,26 @@ def test_classes_with_names(y):
     assert (found.classes_[found.labels_] == NAMES[Y]).mean() > 0.85
 
 
+def test_unknown_rows_that_numpy_made_words_of():
+    names = NAMES[Y].astype(str)
+    for unknown in (-1, np.nan):
+        names[PARTLY < 0] = unknown
+        assert COPKMeans(3, random_state=0).fit(X, names).classes_.tolist() == NAMES.tolist()
+
+
+def test_a_column_of_labels():
+    model = COPKMeans(3, random_state=0).fit(X, PARTLY[:, np.newaxis])
+    assert model.classes_.tolist() == [0, 1, 2]
+
+
+def test_labels_that_bind_and_sizes_that_leave_no_room():
+    # Check that neither gives way in silence: four rows of class 0 are known.
+    rows = np.r_[np.arange(6.0), np.arange(20.0, 26.0)][:, np.newaxis]
+    model = PCKMeans(2, seeds="hard", size_max=[3, 12], random_state=0)
+    with pytest.raises(InfeasibleSizesError, match="cluster 0 has 4, and its .*size_max=3"):
+        model.fit(rows, [0] * 4 + [-1] * 7 + [1])
+
+
 def test_numbers_with_gaps_are_whole():
     found = COPKMeans(3, random_state=0).fit(X, np.where(PARTLY < 0, np.nan, PARTLY))
     assert found.classes_.tolist() == [0, 1, 2]

@@ -177,12 +177,26 @@ def test_what_raises_changes_nothing(model):
         ({"X_new": [[1.0, 2.0]]}, r"X_new has shape \(1, 2\), .* 4 features"),
         ({"X": X[:20]}, "X has 20 rows, but the model was fitted to 150"),
         ({"n_clusters": 2}, "there are 3 clusters, and `update` closes none.*match_labels"),
+        ({"n_clusters": 151}, "n_samples=150 should be >= n_clusters=151"),
+        ({"n_clusters": 3.5}, "n_clusters=3.5 must be a whole number"),
         ({"keep": 1.5}, "keep=1.5 is a share"),
+        ({"keep": "all"}, "keep='all' is a share"),
+        ({"X_new": sp.csr_array(X[:, :2])}, r"X_new has shape \(150, 2\), .* 4 features"),
+        ({"constraints_new": [(0, 1)]}, "constraints_new must be a conclust.Constraints or None"),
+        ({"sample_weight_new": [1.0]}, r"sample_weight_new has shape \(1,\), but there are 0 new"),
     ],
 )
 def test_messages(wrong, message):
-    with pytest.raises(ValueError, match=message):
+    with pytest.raises((ValueError, TypeError), match=message):
         COPKMeans(3, random_state=0).fit(X).update(**wrong)
+
+
+@models
+def test_as_many_clusters_as_rows(model):
+    # Check that a cluster of one row is never the one to be parted.
+    rows = np.arange(12.0)[:, np.newaxis] ** 2
+    found = clone(model).fit(np.hstack([rows, rows])).update(n_clusters=12)
+    assert found._n_clusters == 12
 
 
 @models
@@ -299,6 +313,33 @@ def test_the_inertia_is_that_of_the_labels(model):
     assert found.inertia_ == pytest.approx(own @ weight)
     read = pickle.loads(pickle.dumps(found))  # weights are kept, rows are not
     assert read.update(X=rows).inertia_ == pytest.approx(found.update().inertia_)
+
+
+@pytest.mark.parametrize("kind", [COPKMeans, PCKMeans])
+@pytest.mark.parametrize("weighted", [False, True])
+def test_sizes_hold_where_rows_are_put_back(kind, weighted):
+    # Check that labels stay as far as sizes let them, and that statements hold all the same.
+    for seed in range(6):
+        rows, classes = make_blobs(90, 3, centers=4, cluster_std=3, random_state=seed)
+        weight = np.random.RandomState(seed).randint(1, 3, 90) if weighted else np.ones(90)
+        sizes = np.array([15, 12, 9]), np.array([30, 35, 60])
+        bounds = [(1.5 if weighted else 1) * size for size in sizes]
+        model = kind(3, size_min=bounds[0], size_max=bounds[1], random_state=seed)
+        known = sample_constraints(classes[:70] % 3, 10, random_state=seed)
+        model.fit(rows[:70], constraints=known, sample_weight=weight[:70])
+        model.update(rows[70:], Constraints(must_link=[(0, 75)]), sample_weight_new=weight[70:])
+        mass = np.bincount(model.labels_, weight)
+        assert (bounds[0] <= mass).all()
+        assert (mass <= bounds[1]).all()
+        assert kind is PCKMeans or model.report_.kept.all()
+
+
+@pytest.mark.parametrize("kind", [COPKMeans, PCKMeans])
+def test_the_share_set_aside_is_that_of_the_labels(kind):
+    for seed in range(4):
+        rows, _ = make_blobs(90, 3, centers=4, cluster_std=3, random_state=seed)
+        model = kind(3, outliers=0.1, random_state=seed).fit(rows[:70]).update(rows[70:])
+        assert model.outlier_share_ == pytest.approx((model.labels_ < 0).mean())
 
 
 def test_labels_on_a_real_set_with_many_new_rows():

@@ -51,6 +51,8 @@ def known_labels(
         Of the estimator, for messages.
     """
     y = y if hasattr(y, "dtype") else _as_objects(y)
+    if np.ndim(y) == 2 and np.shape(y)[1] == 1:  # a column
+        y = np.asarray(y)[:, 0]
     if how == "auto" and np.ndim(y) != 1:
         return None
     codes, classes = _codes(y, n_samples)
@@ -84,7 +86,11 @@ def _codes(y: Any, n_samples: int) -> tuple[IntArray, list[Any]]:
             "None or NaN where it is not known."
         )
     column = pd.Series(y).reset_index(drop=True)
-    codes, classes = pd.factorize(column.mask(column == -1), use_na_sentinel=True)
+    unknown = column == -1
+    if getattr(getattr(y, "dtype", None), "kind", "") == "U":
+        # In an array of names numpy makes words of numbers: names[unknown] = -1.
+        unknown |= column.isin(["-1", "nan"])
+    codes, classes = pd.factorize(column.mask(unknown), use_na_sentinel=True)
     classes = list(classes)
     try:
         order = sorted(range(len(classes)), key=classes.__getitem__)

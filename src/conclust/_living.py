@@ -3,6 +3,7 @@
 import copy
 from collections.abc import Callable, Mapping
 from functools import wraps
+from numbers import Integral, Real
 from typing import TYPE_CHECKING, Any, ClassVar, NamedTuple, Self
 
 import numpy as np
@@ -17,7 +18,7 @@ from conclust._matching import renumbering
 from conclust._pairs import connected
 from conclust._placement.links import link_rows
 from conclust._placement.sizes import bounds_of, fit_around
-from conclust._validation import as_constraints
+from conclust._validation import as_constraints, check_enough_rows
 from conclust.constraints import Constraints, n_rows
 from conclust.exceptions import (
     InconsistentConstraintsError,
@@ -267,14 +268,10 @@ def update(
 ) -> Any:
     """`Living.update`, as a function."""
     check_is_fitted(model)
-    if not 0 <= keep <= 1:
+    if not (isinstance(keep, Real) and 0 <= keep <= 1):
         raise ValueError(f"keep={keep!r} is a share of rows, from 0 to 1.")
     before, n_before = model.labels_, model._n_clusters
-    if n_clusters is not None and n_clusters < n_before:
-        raise ValueError(
-            f"n_clusters={n_clusters}, but there are {n_before} clusters, and `update` closes "
-            "none. Fit again with fewer, and give them their numbers with conclust.match_labels."
-        )
+    _check_n_clusters(n_clusters, n_before)
     fitted = _fitted_of(model, X)
     if is_source(fitted.X) or is_source(X_new):
         raise TypeError(
@@ -283,6 +280,7 @@ def update(
         )
     rows = stacked(fitted.X, X_new)
     n_new = n_rows(rows) - len(before)
+    check_enough_rows(n_rows(rows), n_clusters)
     grown, new = _grown(model.constraints_, constraints_new, rows, len(before) + n_new)
     more = _longer(fitted.more, sample_weight_new, len(before), n_new, grown)
     labels = np.append(before, model.predict(X_new)) if n_new else before.copy()
@@ -296,6 +294,18 @@ def update(
     model._fitted = Fitted(rows, more)
     model._changes = _changes(before, model.labels_, why, n_before)
     return model
+
+
+def _check_n_clusters(n_clusters: Any, n_before: int) -> None:
+    if n_clusters is None:
+        return
+    if not isinstance(n_clusters, Integral):
+        raise TypeError(f"n_clusters={n_clusters!r} must be a whole number, or None.")
+    if n_clusters < n_before:
+        raise ValueError(
+            f"n_clusters={n_clusters}, but there are {n_before} clusters, and `update` closes "
+            "none. Fit again with fewer, and give them their numbers with conclust.match_labels."
+        )
 
 
 def _fitted_of(model: Any, X: Any) -> Fitted:
@@ -326,14 +336,14 @@ def stacked(X: Any, X_new: Any) -> Any:
                 f"order: {', '.join(map(repr, list(X.columns)[:5]))}{', …' * (X.shape[1] > 5)}."
             )
         return pd.concat([X, X_new])
-    if sp.issparse(X) or sp.issparse(X_new):
-        return sp.vstack([sp.csr_array(X), sp.csr_array(X_new)], format="csr")
-    old, new = np.asarray(X), np.asarray(X_new)
+    old, new = (rows if sp.issparse(rows) else np.asarray(rows) for rows in (X, X_new))
     if new.ndim != 2 or new.shape[1] != old.shape[1]:
         raise ValueError(
             f"X_new has shape {new.shape}, but the rows there are have {old.shape[1]} features; "
             f"its shape must be (n_new, {old.shape[1]})."
         )
+    if sp.issparse(old) or sp.issparse(new):
+        return sp.vstack([sp.csr_array(old), sp.csr_array(new)], format="csr")
     return np.vstack([old, new])
 
 
@@ -347,6 +357,11 @@ def _grown(
         longer = known.extended(n_samples, rows.index.to_numpy() if has_names else None)
     if new is None:
         return longer, Constraints(n_samples=n_samples)
+    if not isinstance(new, Constraints):
+        raise TypeError(
+            f"constraints_new must be a conclust.Constraints or None; got {type(new).__name__}. "
+            "Make one with Constraints(must_link=[(0, 1)], cannot_link=[(0, 2)])."
+        )
     if new.n_samples is not None and new.n_samples < n_samples and new.ids is None:
         new = new.extended(n_samples)  # said of the old rows alone
     new = as_constraints(new, rows)
@@ -366,6 +381,11 @@ def _longer(
         return more
     old = np.asarray(more.get("sample_weight", np.ones(n_old)))
     new = np.ones(n_new) if weight_new is None else np.asarray(weight_new)
+    if new.shape != (n_new,):
+        raise ValueError(
+            f"sample_weight_new has shape {new.shape}, but there are {n_new} new rows; pass one "
+            "weight for each."
+        )
     return {**more, "sample_weight": np.append(old, new)}
 
 
@@ -414,6 +434,7 @@ def _with_opened(
         seed = np.flatnonzero(unit == most)
     else:
         squared = _squared_to(points, centers[labels])
+        squared[np.bincount(labels)[labels] == 1] = -1  # a row alone cannot be parted
         widest = np.flatnonzero(labels == np.bincount(labels, weights=squared).argmax())
         half = KMeans(2, n_init=10, random_state=0).fit(points[widest]).labels_
         seed = widest[half == np.bincount(half).argmin()]
@@ -475,7 +496,7 @@ def _to_put_back(
     constraints, held = inner.report_.constraints, now.copy()
     room = _room(inner, len(now), more)
     while len(moved):
-        held[:] = now
+        held[:] = inner.labels_
         held[moved] = before[moved]
         broken = inner.report_.kept & ~constraints.satisfied(held)
         # What a statement or a size moves must go; the others can stay.
@@ -518,23 +539,30 @@ def _room(model: Any, n_samples: int, more: dict[str, Any]) -> _Room:
 
 
 def _put(model: Any, X: Any, rows: IntArray, numbers: IntArray, more: dict[str, Any]) -> None:
-    """Put rows into clusters, whatever was found, and bring the inertia in line."""
+    """Put rows into clusters, whatever was found, and bring what follows from labels in line."""
     elsewhere = model.labels_[rows] != numbers
     rows, numbers = rows[elsewhere], numbers[elsewhere]
-    if len(rows) and hasattr(model, "inertia_"):
-        squared = model.transform(X.iloc[rows] if hasattr(X, "iloc") else _taken(X, rows)) ** 2
-        squared = np.column_stack([squared, np.zeros(len(rows))])  # in no cluster: no distance
-        each = np.arange(len(rows))
-        step = squared[each, numbers] - squared[each, model.labels_[rows]]
-        weight = more.get("sample_weight")
-        step = float(step.sum() if weight is None else step @ np.asarray(weight)[rows])
+    if not len(rows):
+        return
+    weight = more.get("sample_weight")
+    if hasattr(model, "inertia_"):
+        growth = _growth(model, X, rows, numbers)
+        step = float(growth.sum() if weight is None else growth @ np.asarray(weight)[rows])
         model.inertia_ += step
         if hasattr(model, "objective_"):
             model.objective_ += step
     model._bind(rows, numbers)
     if hasattr(model, "outlier_share_"):
-        aside = model.labels_ < 0
-        model.outlier_share_ = float(np.average(aside, weights=more.get("sample_weight")))
+        model.outlier_share_ = float(np.average(model.labels_ < 0, weights=weight))
+
+
+def _growth(model: Any, X: Any, rows: IntArray, numbers: IntArray) -> npt.NDArray[Any]:
+    """How much farther, squared, rows are from the centres of other clusters than of theirs."""
+    squared = model.transform(X.iloc[rows] if hasattr(X, "iloc") else _taken(X, rows)) ** 2
+    squared = np.column_stack([squared, np.zeros(len(rows))])  # in no cluster: no distance
+    each = np.arange(len(rows))
+    growth: npt.NDArray[Any] = squared[each, numbers] - squared[each, model.labels_[rows]]
+    return growth
 
 
 def _taken(X: Any, rows: IntArray) -> Any:

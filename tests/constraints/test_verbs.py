@@ -184,3 +184,20 @@ def test_a_split_survives_a_second_run(estimator):
     known = Constraints().split(0, two, rows)
     found = estimator(3, random_state=0).fit(rows, constraints=known).labels_
     assert len(set(zip(truth, found, strict=True))) == 3
+
+
+@pytest.mark.parametrize(
+    ("decide", "message"),
+    [
+        (lambda known: known.merge(0, 1, LABELS, X, n_rows=0), "n_rows=0 must be a whole number"),
+        (lambda known: known.merge(0, 1, LABELS, X, n_rows=2.5), "n_rows=2.5 must be a whole"),
+        (lambda known: known.merge(1, -1, np.where(LABELS, LABELS, -1)), "-1 in labels marks rows"),
+        (lambda known: known.split(-1, np.where(LABELS, LABELS, -1), X), "-1 in labels marks rows"),
+        (lambda known: known.merge(0, 1, LABELS, X * np.nan), "X holds NaN"),
+        (lambda known: known.apart([1, 2], [2, 3]), "rows and others both hold 2"),
+        (lambda known: known.together(LABELS == 0), r"np.flatnonzero\(mask\)"),
+    ],
+)
+def test_traps_are_named(decide, message):
+    with pytest.raises(InvalidConstraintsError, match=message):
+        decide(Constraints())

@@ -94,17 +94,19 @@ def sizes_of(
             "Lower size_min or raise size_max."
         )
     rounding = 1e-9 * total
+    even = total / n_clusters
+    at_most, at_least = (even, even) if unit == "weight" else (np.floor(even), np.ceil(even))
     if lower.sum() > total + rounding:
         raise InfeasibleSizesError(
             f"size_min adds up to {lower.sum():g} {unit} over {n_clusters} clusters, "
             f"{lower.sum() - total:g} more than the {total:g} there are. Lower size_min "
-            f"(to {total / n_clusters:.6g} at most where it is one number) or n_clusters."
+            f"(to {at_most:.6g} at most where it is one number) or n_clusters."
         )
     if upper.sum() < total - rounding:
         raise InfeasibleSizesError(
             f"size_max adds up to {upper.sum():g} {unit} over {n_clusters} clusters, "
             f"{total - upper.sum():g} fewer than the {total:g} there are. Raise size_max "
-            f"(to {total / n_clusters:.6g} at least where it is one number) or n_clusters."
+            f"(to {at_least:.6g} at least where it is one number) or n_clusters."
         )
     return Sizes(lower, upper, unit)
 

@@ -160,6 +160,11 @@ def _as_integers(rows: npt.NDArray[Any], name: str) -> IntArray:
         _reject(rows, ~whole.all(axis=1), name, "positions are whole numbers")
         _reject(rows, (np.abs(rows) > MAX_POSITION).any(axis=1), name, TOO_LARGE)
         return rows.astype(np.int64)
+    if rows.dtype.kind == "b":
+        raise InvalidConstraintsError(
+            f"{name} holds bool values; it takes integer positions. np.flatnonzero(mask) gives "
+            "those of a mask."
+        )
     raise InvalidConstraintsError(
         f"{name} holds {rows.dtype} values such as {_short(rows.ravel()[0])}; it takes integer "
         "positions. Ids are read with `read_constraints(path, ids=...)` or "

@@ -3,6 +3,7 @@
 import itertools
 import warnings
 from collections.abc import Iterable, Sequence
+from numbers import Integral
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
@@ -56,6 +57,12 @@ def set_apart(known: "Constraints", rows: IntArray, others: IntArray | None) -> 
     if others is None:
         overruled[overruled] = np.isin(first, rows) & np.isin(second, rows)
         return Decision(overruled, apart=rows)
+    both = np.intersect1d(rows, others)
+    if len(both):
+        raise InvalidConstraintsError(
+            f"rows and others both hold {', '.join(map(str, both[:N_NAMED].tolist()))}; no row can "
+            "be apart from itself. Leave it out of one of them."
+        )
     check_group_pairs(len(rows) * len(others))
     crossing = (np.isin(first, rows) & np.isin(second, others)) | (
         np.isin(first, others) & np.isin(second, rows)
@@ -71,6 +78,11 @@ class Typical:
     """The rows that stand for a cluster: from its middle to its edge, or drawn without X."""
 
     def __init__(self, X: Any, n_samples: int, n_rows: int | None, random_state: Any):
+        if n_rows is not None and not (isinstance(n_rows, Integral) and n_rows > 0):
+            raise InvalidConstraintsError(
+                f"n_rows={n_rows!r} must be a whole number above 0, or None for twice the square "
+                "root of the rows."
+            )
         self.X = _as_numbers(X, n_samples)
         self.n_rows = n_rows
         self.draws = check_random_state(random_state)
@@ -185,6 +197,11 @@ def _turned_wrong(
 
 def _rows_of(cluster: Any, labels: npt.NDArray[Any]) -> IntArray:
     rows = np.flatnonzero(labels == cluster)
+    if len(rows) and labels.dtype.kind in "if" and cluster == -1:
+        raise InvalidConstraintsError(
+            "-1 in labels marks rows in no cluster, which are not one; name rows with `together` "
+            "or `apart`."
+        )
     if len(rows):
         return rows
     there = np.unique(labels).tolist()
@@ -204,5 +221,9 @@ def _as_numbers(X: Any, n_samples: int) -> Any:
         raise InvalidConstraintsError(
             f"X has shape {X.shape}, but labels has {n_samples} entries; pass the rows that were "
             "clustered, one for each label."
+        )
+    if not np.isfinite(X.data if sp.issparse(X) else X).all():
+        raise InvalidConstraintsError(
+            "X holds NaN or infinity; pass the rows as they were clustered, without gaps."
         )
     return X
