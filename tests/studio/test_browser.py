@@ -281,6 +281,25 @@ def test_triples_by_number(visit):
     assert saved(page, "triple", 1)[0]["answer"] in (rows[1], 1)
 
 
+@pytest.mark.parametrize(
+    ("key", "name", "word"),
+    [("y", "All the same", "must-link"), ("n", "All different", "cannot-link")],
+)
+def test_triples_all_the_same_or_all_different(visit, key, name, word):
+    page = visit(person=f"all {word}")
+    page.get_by_label("Three", exact=True).check()
+    page.wait_for_selector(".ask[data-kind=triple]")
+    before = shown(page)
+    page.keyboard.press(key)
+    page.wait_for_function(
+        "before => document.querySelector('.ask').dataset.question !== before", arg=before
+    )
+    page.get_by_role("button", name=name).click()
+    assert [a["answer"] for a in saved(page, f"all {word}", 2)] == [word, word]
+    page.goto(f"{page.url.partition('#')[0]}#answers")
+    page.get_by_text(name, exact=True).first.wait_for()
+
+
 def piles_of(page):
     return [box.locator(".pile-card").count() for box in page.locator(".pile").all()]
 

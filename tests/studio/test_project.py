@@ -224,6 +224,15 @@ def test_triples_and_piles_around_a_pair(project, requests, kind):
     )
 
 
+@pytest.mark.parametrize(("word", "sign", "n_pairs"), [("must-link", 1, 2), ("cannot-link", -1, 3)])
+def test_three_rows_all_the_same_or_all_different(project, requests, word, sign, n_pairs):
+    question = project.pose("ann", [0, 1, 2], "triple")["question"]
+    project.answer("ann", next(requests), question["id"], word)
+    assert {project.book.implied(a, b) for a, b in [(0, 1), (0, 2), (1, 2)]} == {sign}
+    assert _listing.answers(project)["answers"][0]["answer"] == word
+    assert len(project.recluster().told.constraints) == n_pairs
+
+
 def test_sparse_rows(open_project, requests):
     # Check all that looks at rows: questions, the map, clusters, verbs, files.
     X = sp.random_array((80, 300), density=0.05, rng=np.random.default_rng(0), format="csr")

@@ -78,6 +78,70 @@ def test_split_survives_a_new_clustering(open_project, requests):
     assert adjusted_rand_score(y, project.recluster().labels) > 0.95
 
 
+def merged_and_split(open_project, requests, **how):
+    """The near groups are merged, the rows clustered, and the merged cluster split."""
+    data, y = four_groups()
+    project = open_project(data, n_clusters=4)
+    first = project.recluster()
+    near = [int(first.labels[y == group][0]) for group in (0, 1)]
+    merged = project.say("ann", next(requests), "merge", clusters=near)
+    labels = project.recluster().labels
+    assert labels[y == 0][0] == labels[y == 1][0]
+    told = project.say("bob", next(requests), "split", clusters=[int(labels[y == 0][0])], **how)
+    return project, y, merged, told
+
+
+@pytest.mark.parametrize("by_rows", [False, True])
+def test_split_wins_over_an_earlier_merge(open_project, requests, by_rows):
+    how = {"rows": np.flatnonzero(four_groups()[1] == 1).tolist()} if by_rows else {}
+    project, y, merged, told = merged_and_split(open_project, requests, **how)
+    assert told["taken_back"] == merged["numbers"]
+    assert "5 older statements from the map taken back" in told["sentence"]
+    assert told["conflict"] is None
+    again = open_project(project.data, n_clusters=4)
+    assert set(again.book.answers) == set(told["numbers"])
+    assert again.n_clusters == 4
+    assert adjusted_rand_score(y, again.recluster().labels) > 0.95
+
+
+@pytest.mark.parametrize("way", ["undo", "retract"])
+def test_undo_of_the_split_brings_the_merge_back(open_project, requests, way):
+    project, _, merged, told = merged_and_split(open_project, requests)
+    if way == "undo":
+        project.undo("bob", next(requests))
+    else:
+        project.retract("bob", next(requests), told["numbers"])
+    for again in (project, open_project(project.data, n_clusters=4)):
+        assert list(again.book.answers) == merged["numbers"]
+        assert again.n_clusters == 3
+        assert again.book.contradicting == {}
+
+
+def test_rows_set_apart_win_over_what_was_said_on_the_map(open_project, requests):
+    # Check that only what contradicts is taken back, and no answer to a question.
+    data, _ = four_groups()
+    project = open_project(data, n_clusters=4)
+    chain = project.say("ann", next(requests), "link", rows=[0, 1, 2, 3])["numbers"]
+    told = project.say("ann", next(requests), "apart", rows=[1, 2])
+    assert told["taken_back"] == [chain[1]]
+    assert told["conflict"] is None
+    question = project.pose("ann", [5, 6], "pair")["question"]
+    project.answer("ann", next(requests), question["id"], "must-link")
+    told = project.say("ann", next(requests), "apart", rows=[5, 6])
+    assert told["taken_back"] == []
+    assert told["conflict"] is not None
+
+
+def test_merge_wins_over_an_earlier_split(open_project, requests):
+    project, y, _, split = merged_and_split(open_project, requests)
+    labels = project.recluster().labels
+    near = [int(labels[y == group][0]) for group in (0, 1)]
+    told = project.say("ann", next(requests), "merge", clusters=near)
+    assert len(told["taken_back"]) == 3  # what keeps the halves apart
+    assert set(told["taken_back"]) < set(split["numbers"])
+    assert told["conflict"] is None
+
+
 def test_split_by_the_rows_chosen(open_project, requests):
     data, y = four_groups()
     project = open_project(data, n_clusters=3)

@@ -1,7 +1,7 @@
 """The answers that stand, what follows from them, and how they contradict each other."""
 
 from collections import deque
-from collections.abc import Iterable, Iterator
+from collections.abc import Collection, Iterable, Iterator
 from dataclasses import dataclass, field
 from typing import Any, NamedTuple
 
@@ -93,6 +93,7 @@ class Book:
         self.imported: set[tuple[Any, ...]] = set()
         self.people: dict[str, None] = {}
         self.n_events = 0
+        self._gave_way: dict[int | None, list[Answer]] = {}  # by the action that overruled them
         self._forget()
 
     def _forget(self) -> None:
@@ -109,7 +110,7 @@ class Book:
         if event["event"] == "answer":
             self._take_answer(number, event)
         elif event["event"] == "retract":
-            self._take_back(event["numbers"])
+            self._take_back(event["numbers"], event.get("action"))
         else:
             self.kept.add(event["number"])
             if event["number"] in self.answers:
@@ -128,14 +129,26 @@ class Book:
             self.closed[answer.question] = f"was answered{who} already, as answer {number}"
         self._link(answer)
 
-    def _take_back(self, numbers: list[int]) -> None:
-        for number in numbers:
-            gone = self.answers.pop(number, None)
-            if gone is not None and gone.question:
-                self.closed[gone.question] = f"was answered, and answer {number} was taken back"
+    def _take_back(self, numbers: list[int], action: int | None) -> None:
+        gone = [self.answers.pop(number) for number in numbers if number in self.answers]
+        for each in gone:
+            if each.question:
+                why = f"was answered, and answer {each.number} was taken back"
+                self.closed[each.question] = why
+        if action is None:
+            self._bring_back({each.action for each in gone})
+        else:
+            self._gave_way[action] = gone
         self._forget()
         for answer in self.answers.values():
             self._link(answer)
+
+    def _bring_back(self, actions: set[int | None]) -> None:
+        """What gave way to actions of which nothing stands any more."""
+        standing = {each.action for each in self.answers.values()}
+        back = [each for action in actions - standing for each in self._gave_way.pop(action, [])]
+        both = [*self.answers.values(), *back]
+        self.answers = {each.number: each for each in sorted(both, key=lambda each: each.number)}
 
     def _link(self, answer: Answer) -> None:
         self._about.setdefault(frozenset(answer.samples), []).append(answer.number)
@@ -177,11 +190,11 @@ class Book:
     def contradictions(self) -> Iterator[Contradiction]:
         """Each answer that says the opposite of what followed from others."""
         for number, pair in self.contradicting.items():
-            path = self.path(*pair[:2], -pair[2], without=number)
+            path = self.path(*pair[:2], -pair[2], without={number})
             if path:
                 yield Contradiction(number, pair, path)
 
-    def path(self, a: int, b: int, sign: int, without: int) -> list[int]:
+    def path(self, a: int, b: int, sign: int, without: Collection[int]) -> list[int]:
         """The fewest answers from which it follows that rows are together (1) or apart (-1).
 
         Breadth first through must-links, with no cannot-link or with exactly one.
@@ -194,7 +207,7 @@ class Book:
             for other, link, number in self._links.get(at[0], ()):
                 there = (other, at[1] * link)
                 crossed_twice = link < 0 and at[1] < 0
-                if number != without and not crossed_twice and there not in came:
+                if number not in without and not crossed_twice and there not in came:
                     came[there] = at, number
                     waiting.append(there)
         if goal not in came:
@@ -205,6 +218,38 @@ class Book:
             at, number = came[at]
             path.append(number)
         return list(dict.fromkeys(reversed(path)))
+
+    def on_map(self) -> list[Answer]:
+        """Those that were said on the map."""
+        return [each for each in self.answers.values() if each.origin == "map"]
+
+    def overruled(self, said: list[Answer], pairs: Iterable[tuple[int, int, int]]) -> list[int]:
+        """What was said on the map before and gives way: these pairs, and what contradicts.
+
+        Parameters
+        ----------
+        said : list of Answer
+            Said on the map now; the newest word counts.
+        pairs : iterable of (int, int, int)
+            Rows and sign of older ones.
+        """
+        older = {each.number: each for each in self.on_map()}
+        if not older:
+            return []
+        known = {(frozenset((a, b)), sign) for a, b, sign in pairs}
+        gone = {
+            number
+            for number, each in older.items()
+            if any((frozenset((a, b)), sign) in known for a, b, sign in each.pairs)
+        }
+        both = Book(self.n_rows)
+        for each in [*self.answers.values(), *said]:
+            both._link(each)
+        for new in said:
+            for a, b, sign in new.pairs:
+                while found := older.keys() & both.path(a, b, -sign, {new.number, *gone}):
+                    gone |= found
+        return sorted(gone)
 
     @property
     def n_clusters(self) -> int | None:

@@ -393,7 +393,7 @@ class Project:
     def _retract(
         self, numbers: list[int], person: str, action: str, request: str, reply: Any
     ) -> None:
-        event = {"event": "retract", "numbers": numbers, "by": person, "when": now()}
+        event = _retracted(numbers, person)
         self._keep([(self.book.n_events + 1, event)], action, request, reply)
 
     def _checked_numbers(self, numbers: Any) -> list[int]:
@@ -420,10 +420,20 @@ class Project:
         with self.lock:
             reply = self._replied(request, "say")
             if reply is None:
-                said = on_map(self.data, self.clustering, verb, **about)
+                older = [pair for each in self.book.on_map() for pair in each.pairs]
+                said = on_map(self.data, self.clustering, verb, older, **about)
                 answers = said.answers(self.book.n_events + 1, person)
-                reply = {"numbers": [a.number for a in answers], "sentence": said.sentence}
-                self._commit(answers, "say", request, reply)
+                gone = self.book.overruled(answers, said.overruled)
+                reply = {
+                    "numbers": [a.number for a in answers],
+                    "taken_back": gone,
+                    "sentence": f"{said.sentence}{_taken_back(len(gone))}",
+                }
+                events = [(a.number, a.event()) for a in answers]
+                if gone:
+                    event = _retracted(gone, person) | {"action": answers[0].action}
+                    events.append((events[-1][0] + 1, event))
+                self._keep(events, "say", request, reply)
             return {**reply, "conflict": _listing.conflict_with(self, reply["numbers"])}
 
     # ------------------------------------------------------------------ what was said
@@ -453,6 +463,17 @@ class Project:
             for n in self.book.numbers_about(samples)
             for a in [self.book.answers[n]]
         )
+
+
+def _retracted(numbers: list[int], person: str) -> dict[str, Any]:
+    return {"event": "retract", "numbers": numbers, "by": person, "when": now()}
+
+
+def _taken_back(n: int) -> str:
+    """What is said of older statements that give way."""
+    if not n:
+        return ""
+    return f" {n} older statement{'s' if n > 1 else ''} from the map taken back; undo restores."
 
 
 def _check_same_rows(data: Data, store: Store) -> None:

@@ -1,6 +1,6 @@
 """Statements that are no answers to questions: from the map, and from files."""
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from datetime import UTC, datetime
 from typing import Any, NamedTuple
 
@@ -26,6 +26,7 @@ class OnMap(NamedTuple):
     pairs: _verbs.Pairs
     sentence: str
     n_clusters: int | None = None  # how many there are to be from now on
+    overruled: Sequence[tuple[int, int, int]] = ()  # of the older ones
 
     def answers(self, first: int, person: str) -> list[Answer]:
         """The same as answers, numbered from the first."""
@@ -38,8 +39,10 @@ class OnMap(NamedTuple):
         ]
 
 
-def on_map(data: Data, clustering: Clustering | None, verb: Any, **about: Any) -> OnMap:
-    """Few statements that make it so; see `_verbs`."""
+def on_map(
+    data: Data, clustering: Clustering | None, verb: Any, older: _verbs.Pairs, **about: Any
+) -> OnMap:
+    """Few statements that make it so, see `_verbs`; older pairs from the map give way."""
     rows = checked_row_list(about.get("rows") or [], "rows", data.n_rows)
     others = checked_row_list(about.get("with") or [], "with", data.n_rows)
     if not isinstance(verb, str) or verb not in VERBS:
@@ -54,28 +57,36 @@ def on_map(data: Data, clustering: Clustering | None, verb: Any, **about: Any) -
         raise SessionError("There are no clusters yet; they are being made.")
     clusters = _checked_clusters(about.get("clusters"), rows, clustering)
     said = {"apart": _apart, "merge": _merged, "split": _split}[verb]
-    return said(data, clustering, clusters, rows)
+    return said(data, clustering, clusters, rows, older)
 
 
-def _apart(data: Data, found: Clustering, clusters: list[int], rows: list[int]) -> OnMap:
+def _apart(
+    data: Data, found: Clustering, clusters: list[int], rows: list[int], older: _verbs.Pairs
+) -> OnMap:
     pairs = _verbs.clusters_apart(data.X, found.labels, clusters)
     names = " and ".join(found.names[c] for c in clusters)
-    return OnMap("apart", pairs, f"{names} stay apart.")
+    overruled = _verbs.between(found.labels, clusters, older, 1)
+    return OnMap("apart", pairs, f"{names} stay apart.", None, overruled)
 
 
-def _merged(data: Data, found: Clustering, clusters: list[int], rows: list[int]) -> OnMap:
+def _merged(
+    data: Data, found: Clustering, clusters: list[int], rows: list[int], older: _verbs.Pairs
+) -> OnMap:
     pairs = _verbs.merge(data.X, found.labels, clusters)
     names = " and ".join(found.names[c] for c in clusters)
     n_clusters = found.n_clusters - len(clusters) + 1
-    return OnMap("merge", pairs, f"{names} are one cluster.", n_clusters)
+    overruled = _verbs.between(found.labels, clusters, older, -1)
+    return OnMap("merge", pairs, f"{names} are one cluster.", n_clusters, overruled)
 
 
-def _split(data: Data, found: Clustering, clusters: list[int], rows: list[int]) -> OnMap:
+def _split(
+    data: Data, found: Clustering, clusters: list[int], rows: list[int], older: _verbs.Pairs
+) -> OnMap:
     if len(clusters) != 1:
         raise SessionError("split: choose one cluster, or rows of one cluster.")
-    pairs = _verbs.split(data.X, found.labels, clusters[0], rows)
+    pairs, overruled = _verbs.split(data.X, found.labels, clusters[0], rows, older)
     sentence = f"{found.names[clusters[0]]} is two clusters."
-    return OnMap("split", pairs, sentence, found.n_clusters + 1)
+    return OnMap("split", pairs, sentence, found.n_clusters + 1, overruled)
 
 
 def _checked_clusters(clusters: Any, rows: list[int], found: Clustering) -> list[int]:

@@ -67,22 +67,49 @@ def merge(X: Any, labels: IntArray, clusters: Sequence[int]) -> Pairs:
     return _pairs(said, rows)
 
 
-def split(X: Any, labels: IntArray, cluster: int, chosen: Sequence[int] = ()) -> Pairs:
-    """The rows chosen apart from the rest of the cluster; else its two halves apart."""
+def between(labels: IntArray, clusters: Sequence[int], older: Pairs, sign: int) -> Pairs:
+    """Those of the older pairs that say this of rows of two of the clusters."""
+    return [
+        (a, b, said)
+        for a, b, said in older
+        if said == sign and labels[a] != labels[b] and {labels[a], labels[b]} <= set(clusters)
+    ]
+
+
+def split(
+    X: Any, labels: IntArray, cluster: int, chosen: Sequence[int] = (), older: Pairs | None = None
+) -> tuple[Pairs, Pairs]:
+    """The rows chosen apart from the rest of the cluster; else its two halves apart.
+
+    Returns
+    -------
+    The pairs, and those of the older must-links that join the two parts.
+    """
     members = _members(labels, cluster)
     _need(members, 2, "split")
-    rows, leaving = _some(members), None
+    inside = [
+        (a, b) for a, b, sign in older or () if sign > 0 and labels[a] == labels[b] == cluster
+    ]
+    linked = [row for pair in inside for row in pair]
+    rows, leaving = _some(members, linked), None
     if len(chosen):
-        leave, stay = _some(np.intersect1d(members, chosen)), _some(np.setdiff1d(members, chosen))
+        leave = _some(np.intersect1d(members, chosen), linked)
+        stay = _some(np.setdiff1d(members, chosen), linked)
         if not (len(leave) and len(stay)):
             which = "all" if len(leave) else "none of the"
             raise SessionError(f"split: {which} rows of the cluster are chosen; choose a part.")
         rows, leaving = np.append(leave, stay), np.arange(len(leave))
+    place = {row: i for i, row in enumerate(rows.tolist())}
+    known = Constraints([(place[a], place[b]) for a, b in inside])
+    # Twice: a new pair that was said before would not be told from the older one.
     try:
-        said = Constraints().split(cluster, labels[rows], X[rows], rows=leaving, n_rows=N_TYPICAL)
+        said, after = (
+            before.split(cluster, labels[rows], X[rows], rows=leaving, n_rows=N_TYPICAL)
+            for before in (Constraints(), known)
+        )
     except InvalidConstraintsError as error:
         raise SessionError("split: the rows of the cluster are all the same.") from error
-    return _pairs(said, rows)
+    return _pairs(said, rows), _pairs(after.dropped, rows)
 
 
 def typical(X: Any, rows: Any, n: int) -> list[int]:
@@ -112,12 +139,13 @@ def _members(labels: IntArray, cluster: int) -> IntArray:
     return members
 
 
-def _some(rows: Any) -> IntArray:
-    """At most so many, always the same."""
+def _some(rows: Any, also: Sequence[int] = ()) -> IntArray:
+    """At most so many, always the same, and those of the others that are among the rows."""
     rows = np.asarray(rows, dtype=np.int64)
     if len(rows) <= MAX_LOOKED_AT:
         return rows
-    return np.sort(np.random.RandomState(0).choice(rows, MAX_LOOKED_AT, replace=False))
+    drawn = np.random.RandomState(0).choice(rows, MAX_LOOKED_AT, replace=False)
+    return np.union1d(drawn, np.intersect1d(rows, np.asarray(also, dtype=np.int64)))
 
 
 def _need(rows: Any, n: int, verb: str) -> None:

@@ -1,6 +1,6 @@
 // The answers page: everything said, the doubtful first.
 
-import { conflictDialog, statement } from "./dialogs.js";
+import { conflictDialog, statement, word } from "./dialogs.js";
 import { announce, button, make, name, toast } from "./dom.js";
 import { get, listen, post } from "./server.js";
 import { moment, phrase, say, share, since } from "./words.js";
@@ -84,7 +84,7 @@ export class AnswersPage {
   }
 
   #words(one) {
-    if (typeof one.answer === "string") return say(`said.${one.answer}`);
+    if (typeof one.answer === "string") return word(one.kind, one.answer);
     if (one.kind === "triple") {
       const i = one.samples.indexOf(one.answer);
       return say("said.odd", { name: one.names[i >= 0 ? i : one.answer] ?? "" });

@@ -28,7 +28,7 @@ function ask(title, ...content) {
 const close = (event, value = "") => event.target.closest("dialog").close(value);
 
 export function helpDialog(areKeysOn, setKeys) {
-  const rows = [["Y A", "must-link"], ["N X", "cannot-link"], ["U", "unsure"], ["S Space", "skip"], ["Z ⌫", "undo"], ["1 2 3", "odd"], ["1 … 9", "pile"], ["← →", "card"], ["↵", "done"], ["?", "help"]];
+  const rows = [["Y A", "must-link"], ["N X", "cannot-link"], ["U", "unsure"], ["S Space", "skip"], ["Z ⌫", "undo"], ["1 2 3", "odd"], ["Y N", "all"], ["1 … 9", "pile"], ["← →", "card"], ["↵", "done"], ["?", "help"]];
   return ask(say("help.title"),
     make("p", {}, say("help.text")),
     make("table", { class: "keys" }, make("caption", { class: "unseen" }, say("help.title")),
@@ -53,11 +53,14 @@ export async function personDialog() {
 
 const SIGN = { "must-link": "=", "cannot-link": "≠" };
 
+/** An answer that is a word: of two rows, or of all three. */
+export const word = (kind, answer) => (kind === "triple" && SIGN[answer] ? say(`all.${answer}`) : say(`said.${answer}`));
+
 /** One statement: a = b. */
 export function statement({ names, kind, answer }) {
   const sign = make("span", { class: "sign", "aria-hidden": "true" }, ` ${SIGN[answer] ?? "·"} `);
   return [...names.flatMap((one, i) => (i ? [sign.cloneNode(true), name(one, 60)] : [name(one, 60)])),
-    make("span", { class: "unseen" }, `: ${say(`said.${SIGN[answer] ? answer : kind}`)}`)];
+    make("span", { class: "unseen" }, `: ${SIGN[answer] ? word(kind, answer) : say(`said.${kind}`)}`)];
 }
 
 /** A statement, said by whom and when. */

@@ -1,6 +1,6 @@
 // The question page: rows side by side, big buttons, keys.
 
-import { conflictDialog, isOpen } from "./dialogs.js";
+import { conflictDialog, isOpen, word } from "./dialogs.js";
 import { Desk } from "./desk.js";
 import { announce, key, make, toast } from "./dom.js";
 import { comparison } from "./item.js";
@@ -58,7 +58,7 @@ export class QuestionPage {
     if (shown.kind === "piles" && this.#piles.key(event)) return true;
     if (shown.kind === "triple" && "123".includes(event.key)) return this.#answer(shown.samples[Number(event.key) - 1]);
     if (action === "unsure" || action === "skip") return this.#answer(action);
-    return shown.kind === "pair" && action ? this.#answer(action) : false;
+    return shown.kind !== "piles" && action ? this.#answer(action) : false;
   }
 
   #kinds(kinds) {
@@ -70,7 +70,7 @@ export class QuestionPage {
   }
 
   #answer(answer) {
-    announce(say("ask.said", { answer: say(`said.${typeof answer === "string" ? answer : "other"}`) }));
+    announce(say("ask.said", { answer: typeof answer === "string" ? word(this.desk.shown?.kind, answer) : say("said.other") }));
     this.desk.answer(answer);
     return true;
   }
@@ -120,18 +120,22 @@ export class QuestionPage {
 
   #choices(shown) {
     const main = !shown ? [] : {
-      pair: () => ["must-link", "cannot-link"].map((action) => this.#choice(action, "big")),
-      triple: () => shown.items.map((item, i) => this.#odd(item, i)),
+      pair: () => this.#same(),
+      triple: () => [...shown.items.map((item, i) => this.#odd(item, i)), ...this.#same()],
       piles: () => [this.#piles.done],
     }[shown.kind]();
     const small = (shown ? ["unsure", "skip", "undo"] : ["undo"]).map((action) => this.#choice(action, "small"));
     return [make("div", { class: "main" }, main), make("div", { class: "rest" }, small)];
   }
 
+  #same() {
+    return ["must-link", "cannot-link"].map((action) => this.#choice(action, "big"));
+  }
+
   #choice(action, size) {
     const pressed = () => (action === "undo" ? this.#undo() : this.#answer(action));
     return make("button", { type: "button", class: `${size} ${action}`, click: pressed, "aria-keyshortcuts": KEYS[action][0] },
-      make("span", { class: "sign", "aria-hidden": "true" }, SIGNS[action]), make("span", {}, say(`said.${action}`)), key(KEYS[action][0].toUpperCase()));
+      make("span", { class: "sign", "aria-hidden": "true" }, SIGNS[action]), make("span", {}, word(this.desk.shown?.kind, action)), key(KEYS[action][0].toUpperCase()));
   }
 
   #odd(item, i) {
