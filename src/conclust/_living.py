@@ -80,6 +80,8 @@ def _fit_seeded(
     inner = copy.copy(model)
     if isinstance(getattr(model, "init", None), str):
         inner.init = start_at(known)
+    if known.how == "hard":
+        _check_room(inner, known, more)
     all_said = constraints + statements_of(known, keeps_all=model._keeps_all)
     fit(inner, X, constraints=all_said, **more)
     n_clusters = inner._n_clusters
@@ -107,6 +109,22 @@ def _bounds(model: Any, more: dict[str, Any]) -> tuple[FloatArray, FloatArray] |
     if all(one is None for one in sizes):
         return None
     return bounds_of(*sizes, model._n_clusters, in_rows="sample_weight" not in more)
+
+
+def _check_room(model: Any, known: Known, more: dict[str, Any]) -> None:
+    """Refuse labels that bind more rows to a cluster than it may have, before anything is tried."""
+    largest = getattr(model, "size_max", None)
+    if largest is None:
+        return
+    weight = more.get("sample_weight")
+    weight = None if weight is None else np.asarray(weight, dtype=np.float64)[known.rows]
+    mass = np.bincount(known.number[known.rows], weight, len(known.classes))
+    upper = np.broadcast_to(largest, max(np.size(largest), len(mass)))[: len(mass)]
+    for cluster in np.flatnonzero(mass > upper * (1 + 1e-9)):
+        raise InfeasibleSizesError(
+            f"By the labels in y cluster {cluster} has {mass[cluster]:g}, and its "
+            f"size_max={upper[cluster]:g}. Widen size_max, or pass seeds='soft'."
+        )
 
 
 def _bind_all(

@@ -1,5 +1,6 @@
 """Clusters of bounded sizes: the assignment step, and what to say when there is none."""
 
+import time
 from collections.abc import Callable
 from dataclasses import dataclass
 from numbers import Real
@@ -31,6 +32,7 @@ SWAP_BUDGET = 5_000_000
 # Binary variables up to which an assignment that is not proved to be the cheapest is solved as an
 # integer programme; and those up to which one is looked for in this way where none was found.
 MAX_EXACT, MAX_LAST_RESORT, MAX_FLUID = 300, 5_000, 10_000
+LAST_RESORT = 1.0  # seconds for one where nothing was found, and time is up
 SOLVER_INFEASIBLE = 2
 # Rows up to which the flow needs no prices to begin with.
 FEW = 2_000
@@ -192,7 +194,7 @@ class Sized:
     sizes : Sizes
     vertices : Vertices
     time_limit : float, default=10.0
-        Seconds for one integer programme.
+        Seconds for all integer programmes; later ones are left out where something was found.
 
     Notes
     -----
@@ -204,7 +206,7 @@ class Sized:
     """
 
     def __init__(self, sizes: Sizes, vertices: Vertices, *, time_limit: float = 10.0):
-        self.sizes, self.vertices, self.time_limit = sizes, vertices, time_limit
+        self.sizes, self.vertices, self._seconds_left = sizes, vertices, time_limit
         # Rows of unequal weight do not flow; they are vertices without links.
         self._n_bound = vertices.n_vertices if vertices.weight is None else len(vertices.mass)
         # Masses that are whole numbers miss a size by one at least.
@@ -366,9 +368,14 @@ class Sized:
         relaxed = not best.misfit and (self._broken(best.labels) & self._is_hard).any()
         if n_binary > most or n_fluid > MAX_FLUID or relaxed:
             return best
+        seconds = max(self._seconds_left, LAST_RESORT if best.misfit else 0.0)
+        if not seconds:
+            return best
+        began = time.perf_counter()
         verdict, labels = solve(
-            costs, self._mass, self.vertices, self.sizes, self._n_bound, self.time_limit
+            costs, self._mass, self.vertices, self.sizes, self._n_bound, seconds
         )
+        self._seconds_left = max(self._seconds_left - (time.perf_counter() - began), 0.0)
         if verdict == SOLVER_INFEASIBLE:
             raise InfeasibleSizesError(self._nearest_words(best.labels, is_proved=True))
         if labels is None:
