@@ -106,7 +106,9 @@ def test_labels_that_bind_and_sizes_that_leave_no_room():
     # Check that neither gives way in silence: four rows of class 0 are known.
     rows = np.r_[np.arange(6.0), np.arange(20.0, 26.0)][:, np.newaxis]
     model = PCKMeans(2, seeds="hard", size_max=[3, 12], random_state=0)
-    with pytest.raises(InfeasibleSizesError, match="By the labels in y cluster 0 has 4, and its size_max=3"):
+    with pytest.raises(
+        InfeasibleSizesError, match="By the labels in y cluster 0 has 4, and its size_max=3"
+    ):
         model.fit(rows, [0] * 4 + [-1] * 7 + [1])
 
 
