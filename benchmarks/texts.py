@@ -52,12 +52,13 @@ def compare(name, options):
     for draw in range(options.draws):
         plain = KMeans(k, n_init=10, random_state=draw)
         said(f"k-means, draw {draw}", y, plain, X)
+        start = average_linkage_start(smooth, k, random_state=draw)
+        said("k-means, sm., tree", y, KMeans(k, init=start, n_init=1), smooth)
         for what, known in answers(X, y, draw).items():
             print(f"  {what}")
             told = {"constraints": known}
             said("PCKMeans", y, PCKMeans(k, random_state=draw), X, **told)
             said("PCKMeans, smoothed", y, PCKMeans(k, random_state=draw), smooth, **told)
-            start = average_linkage_start(smooth, k, random_state=draw)
             from_tree = PCKMeans(k, init=start, n_init=1, random_state=draw)
             said("PCKMeans, sm., tree", y, from_tree, smooth, **told)
             said("AutoCluster", y, AutoCluster(k, random_state=draw), X, **told)

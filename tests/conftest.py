@@ -4,6 +4,7 @@ import os
 import shutil
 from pathlib import Path
 
+import numpy as np
 import pytest
 from hypothesis import HealthCheck, settings
 from hypothesis.database import DirectoryBasedExampleDatabase
@@ -78,3 +79,13 @@ def axe_rules():
         return {v["id"]: [node["html"][:160] for node in v["nodes"][:3]] for v in found}
 
     return broken
+
+
+@pytest.fixture(scope="module")
+def directions():
+    """Twelve directions, 10 to 60 rows about each."""
+    rng = np.random.RandomState(0)
+    sizes = rng.randint(10, 60, size=12)
+    y = np.repeat(np.arange(12), sizes)
+    X = rng.normal(size=(12, 20))[y] + 0.4 * rng.normal(size=(len(y), 20))
+    return X / np.linalg.norm(X, axis=1, keepdims=True), y

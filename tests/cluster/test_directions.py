@@ -10,16 +10,6 @@ from sklearn.metrics import adjusted_rand_score
 from conclust.cluster import average_linkage_cuts, average_linkage_start
 
 
-@pytest.fixture(scope="module")
-def directions():
-    """Twelve directions, 10 to 60 rows about each."""
-    rng = np.random.RandomState(0)
-    sizes = rng.randint(10, 60, size=12)
-    y = np.repeat(np.arange(12), sizes)
-    X = rng.normal(size=(12, 20))[y] + 0.4 * rng.normal(size=(len(y), 20))
-    return X / np.linalg.norm(X, axis=1, keepdims=True), y
-
-
 def test_average_linkage_is_scipys(directions):
     X, _ = directions
     cuts = [2, 5, 12, 40]

@@ -19,16 +19,6 @@ def three():
     return make_blobs([20] * 3, centers=[[0, 0], [9, 0], [0, 9]], random_state=0)
 
 
-@pytest.fixture(scope="module")
-def directions():
-    """Twelve directions, 10 to 60 rows about each."""
-    rng = np.random.RandomState(0)
-    sizes = rng.randint(10, 60, size=12)
-    y = np.repeat(np.arange(12), sizes)
-    X = rng.normal(size=(12, 20))[y] + 0.4 * rng.normal(size=(len(y), 20))
-    return X / np.linalg.norm(X, axis=1, keepdims=True), y
-
-
 def test_rows_speak_where_nobody_does(three):
     X, _ = three
     curve = choose_n_clusters(X, Constraints(n_samples=60), random_state=0)

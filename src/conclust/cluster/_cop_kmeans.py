@@ -382,7 +382,8 @@ class COPKMeans(Living, CentersMixin):
         :class:`~conclust.exceptions.InfeasibleConstraintsError` naming the conflict, or break the
         least weight found, warn, and report it.
     time_limit : float, default=10.0
-        Seconds for the exact solver in one placement; hardly any data set reaches it.
+        Seconds for the exact solver in one placement, with sizes for all of a fit; hardly any data
+        set reaches it.
     size_min, size_max : int, float or array-like of shape (n_clusters,), default=None
         Least and largest size of each cluster, one number for all or one for each, counted in rows
         or, with `sample_weight`, in weight. Every clustering returned has them; sizes that cannot
