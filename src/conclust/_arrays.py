@@ -1,6 +1,7 @@
 """Names for the arrays that travel between modules."""
 
 from collections.abc import Iterator
+from importlib import import_module
 from typing import Any
 
 import numpy as np
@@ -15,6 +16,24 @@ Matrix = Any
 def is_source(X: Any) -> bool:
     """Whether X is a source of rows, read block by block, and no array; see `conclust.blocks`."""
     return hasattr(X, "open_rows")
+
+
+def is_tensor(X: Any) -> bool:
+    """Whether X is a tensor of torch, which is not imported for that."""
+    return type(X).__module__.split(".")[0] == "torch" and hasattr(X, "layout")
+
+
+def opened(X: Any) -> Any:
+    """A tensor on another device as a source of rows; what lies in memory, or is one, as it is."""
+    if is_tensor(X) and X.device.type != "cpu":
+        # By name: the door, which asks, lies below the rooms it leads to.
+        return import_module("conclust.blocks").open(X)
+    return X
+
+
+def brought_here(values: Any) -> Any:
+    """A tensor as an array in memory, anything else as it is."""
+    return values.detach().cpu().numpy() if is_tensor(values) else values
 
 
 def in_parts(X: Any) -> Iterator[tuple[int, Any]]:

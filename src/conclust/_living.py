@@ -12,7 +12,7 @@ import scipy.sparse as sp
 from sklearn.cluster import KMeans
 from sklearn.utils.validation import check_is_fitted
 
-from conclust._arrays import FloatArray, IntArray, is_source
+from conclust._arrays import FloatArray, IntArray, brought_here, is_source, opened
 from conclust._known_labels import Known, known_labels, start_at, statements_of
 from conclust._matching import renumbering
 from conclust._pairs import connected
@@ -52,7 +52,7 @@ def told(fit: Callable[..., Any]) -> Callable[..., Any]:
     def fit_and_keep(
         self: Any, X: Any, y: Any = None, *, constraints: Any = None, **more: Any
     ) -> Any:
-        known = self._known_labels(X, y)
+        known = self._known_labels(X, brought_here(y))
         if known is None:
             vars(self).pop("classes_", None)
             fit(self, X, constraints=constraints, **more)
@@ -291,7 +291,7 @@ def update(
     before, n_before = model.labels_, model._n_clusters
     _check_n_clusters(n_clusters, n_before)
     fitted = _fitted_of(model, X)
-    if is_source(fitted.X) or is_source(X_new):
+    if is_source(opened(fitted.X)) or is_source(opened(X_new)):
         raise TypeError(
             "`update` needs all rows at once and takes none in blocks. Fit again with all rows, "
             "init=model.cluster_centers_ to start from what there is."

@@ -6,7 +6,7 @@ from typing import Any
 import numpy as np
 import scipy.sparse as sp
 
-from conclust._arrays import is_source
+from conclust._arrays import brought_here, is_source, opened
 from conclust._declare import KINDS, estimators, users_of, words_of
 from conclust._sklearn import StrOptions, check_sample_weight, validate_data
 from conclust.constraints import Constraints
@@ -45,6 +45,7 @@ def check_inputs(
     refuse_dask(X)
     refuse_dates(X)
     refuse_truth_value(estimator)
+    X = opened(X)
     if is_source(X):
         refuse_blocks(estimator, X)
         rows = X.checked(unit=is_cosine(estimator))
@@ -86,6 +87,7 @@ def warn_of_ignored(estimator: Any, constraints: Constraints) -> None:
 def check_new_rows(estimator: Any, X: Any, *, dtype: Any) -> Any:
     """Check the rows given to `predict` or `transform` against those of `fit`."""
     refuse_dask(X)
+    X = opened(X)
     if is_source(X):
         refuse_blocks(estimator, X)
         _check_features(estimator, X)
@@ -148,6 +150,7 @@ def as_constraints(constraints: Any, X: Any) -> Constraints:
 
 def weights_of_rows(sample_weight: Any, X: Any) -> Any:
     """One weight per row of X in its dtype, 1 by default; none is negative, some positive."""
+    sample_weight = brought_here(sample_weight)
     weight = check_sample_weight(sample_weight, X, dtype=X.dtype, ensure_non_negative=True)
     if not weight.any():
         raise ValueError(

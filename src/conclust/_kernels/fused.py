@@ -18,6 +18,8 @@ except ImportError:  # whoever has no tensors has no use for this, but tools imp
 # Numbers in registers, or the kernel would spill: clusters × features, each rounded up to a power
 # of two, and the larger of them.
 MOST, WIDEST = 1 << 14, 256
+# Bytes of shared memory that a program may ask for: those of a Hopper GPU.
+SHARED = 220_000
 # Weights of rows: all are 1; 0 or 1, where negative means that the caller places the row; any.
 ONES, PLACED, ANY = 0, 1, 2
 
@@ -36,8 +38,9 @@ def fits(X: Any, n_clusters: int) -> bool:
     if triton is None or X.device.type != "cuda" or X.dtype != torch.float32:
         return False
     n_padded, d_padded = _padded(n_clusters), _padded(X.shape[1])
-    fits_registers = n_padded * d_padded <= MOST and max(n_padded, d_padded) <= WIDEST
-    return fits_registers and torch.cuda.get_device_capability(X.device) >= (8, 0)
+    if n_padded * d_padded > MOST or max(n_padded, d_padded) > WIDEST:
+        return False
+    return torch.cuda.get_device_properties(X.device).shared_memory_per_block_optin >= SHARED
 
 
 def sweep(

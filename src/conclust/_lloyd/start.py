@@ -9,7 +9,7 @@ from sklearn.cluster import kmeans_plusplus
 from sklearn.utils import check_array
 from sklearn.utils.extmath import row_norms
 
-from conclust._arrays import Matrix, is_source
+from conclust._arrays import Matrix, brought_here, is_source
 from conclust._kernels._short import LITTLE, short
 from conclust._kernels.disjoint_set import keep_consistent
 from conclust._placement.links import Links, must_link_groups
@@ -116,7 +116,7 @@ def init_centers(
     else:
         origin = "init has"
         given = init
-    centers = check_array(given, dtype=X.dtype, order="C", copy=True, input_name="init")
+    centers = check_array(brought_here(given), dtype=X.dtype, order="C", copy=True, input_name="init")
     if centers.shape != (n_clusters, X.shape[1]):
         raise ValueError(
             f"{origin} shape {centers.shape}, but n_clusters={n_clusters} and X has "

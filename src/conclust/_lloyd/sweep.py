@@ -11,7 +11,7 @@ from sklearn.utils.extmath import row_norms
 
 from conclust._arrays import Matrix
 from conclust._kernels._short import LITTLE, PATIENCE, is_worth_compiling, short
-from conclust._kernels.lloyd import iterate_dense
+from conclust._kernels.lloyd import fingerprint, iterate_dense
 from conclust._kernels.nearest import (
     BLOCK,
     FREE,
@@ -173,6 +173,10 @@ class NearestCenters:
     def forget(self) -> None:
         """Begin anew: labels handed out stay as they are."""
         self.labels = np.full(self.X.shape[0], FREE, dtype=np.int32)
+
+    def fingerprint(self) -> int:
+        """64 bits that differ for different labels, but for one chance in 10^19."""
+        return int(fingerprint(self.labels))
 
     def sweep(self, centers: np.ndarray) -> Assigned:
         """Give every row its nearest centre and sum anew; rank the centres for linked rows."""
@@ -336,8 +340,7 @@ class NearestCenters:
         sums, masses = self.totals
         if len(self.linked.rows) and len(self.weight):
             # Fractions that went and came may leave a rounding error where nothing is left.
-            held = self.labels != FREE
-            gone = np.bincount(self.labels[held], self.weight[held], self.n_clusters) == 0
+            gone = self._held_masses() == 0
             sums[gone] = 0
             masses[gone] = 0
         if refill and not masses.all():
@@ -346,6 +349,11 @@ class NearestCenters:
         if not refill or self._spherical:
             means[masses == 0] = centers[masses == 0]
         return on_sphere(means, centers) if self._spherical else means
+
+    def _held_masses(self) -> np.ndarray:
+        """Weight of the rows of each cluster, counted anew."""
+        held = self.labels != FREE
+        return np.bincount(self.labels[held], self.weight[held], self.n_clusters)
 
     def inertia(self, centers: np.ndarray) -> float:
         """Weighted sum of the squared distances of all rows to the centre of their cluster."""

@@ -7,6 +7,7 @@ from typing import Any, NoReturn, Self
 
 import numpy as np
 import numpy.typing as npt
+from sklearn.metrics import pairwise_distances_argmin
 from sklearn.utils.random import sample_without_replacement
 
 from conclust._arrays import FloatArray, IntArray
@@ -225,6 +226,13 @@ class Blocks:
                 rows = np.sort(sample_without_replacement(n_rows, n_drawn, random_state=0))
             self._sample = rows, self[rows]
         return self._sample
+
+    def nearest(self, centers: npt.NDArray[Any]) -> npt.NDArray[np.int32]:
+        """Nearest of some centres for each row."""
+        labels = np.empty(self.shape[0], dtype=np.int32)
+        for start, rows in self.parts():
+            labels[start : start + len(rows)] = pairwise_distances_argmin(rows, centers)
+        return labels
 
     def open_rows(self, n_clusters: int, **how: Any) -> RowsInBlocks:
         """Make them ready for k-means; see `conclust._lloyd.rows.open_rows`."""

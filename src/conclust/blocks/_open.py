@@ -10,6 +10,7 @@ from typing import IO, Any
 import numpy as np
 import numpy.typing as npt
 
+from conclust._arrays import is_tensor
 from conclust.blocks._blocks import Blocks
 from conclust.blocks._sources import ManyArrays, OneArray, Parquet, Source
 
@@ -23,6 +24,7 @@ def open(
     *,
     member: str | None = None,
     block_rows: int | None = None,
+    device: Any = None,
 ) -> Blocks:
     """Make rows that are not one array ready to be passed as X.
 
@@ -31,14 +33,17 @@ def open(
     source : path, array, or arrays one after the other
         A ``.npy`` file (mapped into memory), an ``.npz`` file, a ``.parquet`` file or a folder of
         such, in the order of their names; an array or a memory map; a dask array or data frame; a
-        list of arrays, or a function that returns an iterator of arrays, the same each time it is
-        called.
+        tensor of torch; a list of arrays, or a function that returns an iterator of arrays, the
+        same each time it is called.
     columns : sequence of str, default=None
         Columns of a Parquet file or data frame to use; all by default.
     member : str, default=None
         Array of an ``.npz`` file to use, where it holds several.
     block_rows : int, default=None
         Rows that are read at a time at most; by default as many as 4 million numbers are.
+    device : str or torch.device, default=None
+        Bring all rows to this device, such as ``"cuda"``, and cluster them there; needs torch. A
+        tensor is clustered where it lies.
 
     Returns
     -------
@@ -57,8 +62,18 @@ def open(
     >>> conclust.COPKMeans(2, random_state=0).fit(X, constraints=known).report_
     ConstraintReport(2 of 2 kept: 1 of 1 must-link, 1 of 1 cannot-link)
     """
+    if device is not None:
+        from conclust.blocks._tensor import on_device
+
+        return on_device(open(source, columns, member=member, block_rows=block_rows), device)
     if isinstance(source, Blocks):
         return source
+    if is_tensor(source):
+        from conclust.blocks._tensor import TensorBlocks
+
+        if columns is not None:
+            raise ValueError(f"columns={list(columns)!r}, but a tensor has no names of columns.")
+        return TensorBlocks(source, block_rows)
     if isinstance(source, str | os.PathLike):
         found: Source = _file(Path(source), columns, member)
     elif type(source).__module__.split(".")[0] in {"dask", "dask_expr"}:

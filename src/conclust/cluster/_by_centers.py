@@ -12,7 +12,7 @@ from sklearn.base import (
 from sklearn.metrics import euclidean_distances, pairwise_distances_argmin
 from sklearn.utils.validation import check_is_fitted
 
-from conclust._arrays import in_parts
+from conclust._arrays import in_parts, is_source
 from conclust._validation import check_new_rows, weights_of_rows
 
 
@@ -38,11 +38,9 @@ class CentersMixin(ClassNamePrefixFeaturesOutMixin, TransformerMixin, ClusterMix
         ndarray of shape (n_samples,), int32
         """
         X = self._check_new_rows(X)
-        labels = np.empty(X.shape[0], dtype=np.int32)
-        for start, rows in in_parts(X):
-            near = pairwise_distances_argmin(rows, self.cluster_centers_)
-            labels[start : start + len(near)] = near
-        return labels
+        if is_source(X):
+            return X.nearest(self.cluster_centers_)
+        return pairwise_distances_argmin(X, self.cluster_centers_).astype(np.int32)
 
     def transform(self, X: Any) -> np.ndarray:
         """Distances of each row to each centre.

@@ -9,7 +9,6 @@ from sklearn.utils import check_random_state
 
 from conclust._arrays import Matrix
 from conclust._declare import PAIRS, Named, Takes
-from conclust._kernels.lloyd import fingerprint
 from conclust._kernels.place_in_order import count_violated, place_pairs
 from conclust._known_labels import SEEDS
 from conclust._living import Living, told
@@ -244,7 +243,7 @@ class ConstrainedLloyd:
             converged = unchanged or shift <= tol
             if len(placed) and filled:
                 # The means follow from the labels: those met before would come back for ever.
-                met = int(fingerprint(rows.labels))
+                met = rows.fingerprint()
                 cycles = met in seen
                 seen.append(met)
         if not unchanged:

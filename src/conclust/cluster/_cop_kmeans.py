@@ -306,7 +306,7 @@ class HardLloyd:
             near.drop(np.flatnonzero(aside))
             n_changed, inertia = int((near.labels != self._last).sum()), near.inertia(centers)
             self._last = near.labels.copy()
-        self._moving = n_changed > STILL * len(near.labels)
+        self._moving = n_changed > STILL * len(self.weight)
         return n_changed, inertia, placement
 
     def _place(self, cost: np.ndarray) -> Placement:

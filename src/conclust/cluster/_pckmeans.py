@@ -326,7 +326,7 @@ class SoftLloyd:
         rows, links, weight = self.rows, self.links, self.weight
         if self._sized is not None or self._trimming is not None:
             return means_and_far_rows(rows, centers), 0
-        if not len(links):
+        if not len(links) or rows.all_filled:
             return rows.means(centers), 0
         mass = np.bincount(rows.labels, weights=weight, minlength=self.n_clusters)
         if mass.all():
