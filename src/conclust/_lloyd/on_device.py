@@ -277,7 +277,7 @@ class RowsOnDevice(NearestCenters):
             chosen = where if rows is None else self._there(where)
             some = self._rows_there[chosen].double()
             if len(self.weight):
-                some *= self._there(self.weight[where])[:, None]
+                some = some * self._there(self.weight[where])[:, None]
             total.index_add_(0, self._there(part[start:stop]).long(), some)
         return total.cpu().numpy()
 
