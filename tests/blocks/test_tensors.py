@@ -288,7 +288,9 @@ def test_one_kernel_answers_as_double_precision(d, k, kind):
     there = torch.tensor(rows, device="cuda", dtype=torch.float32)
     assert fused.fits(there, k)
     centers = there[:k].clone()
-    weight = torch.rand(len(rows), device="cuda") if kind == fused.ANY else torch.ones_like(there[:, 0])
+    weight = (
+        torch.rand(len(rows), device="cuda") if kind == fused.ANY else torch.ones_like(there[:, 0])
+    )
     weight[::7] = -1
     weight = None if kind == fused.ONES else weight
     labels = torch.full((len(rows),), -1, dtype=torch.int32, device="cuda")

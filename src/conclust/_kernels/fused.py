@@ -2,8 +2,8 @@
 
 Products are taken on tensor cores without losing what float32 holds: a float32 is the sum of three
 bfloat16 numbers, and the six largest of their nine products leave an error of the size of float32's
-own rounding. For the sums the other factor is 0 or 1, and the three products are exact. Each program
-adds up its own tiles of rows in their order, so that a sum does not depend on who comes first.
+own rounding. For the sums the other factor is 0 or 1, and the three products are exact. Each
+program adds up its own rows in their order, so that a sum does not depend on who comes first.
 """
 
 from typing import Any, NamedTuple
@@ -20,6 +20,8 @@ except ImportError:  # whoever has no tensors has no use for this, but tools imp
 MOST, WIDEST = 1 << 14, 256
 # Bytes of shared memory that a program may ask for: those of a Hopper GPU.
 SHARED = 220_000
+# The Triton it was tried with.
+OLDEST = (3, 6)
 # Weights of rows: all are 1; 0 or 1, where negative means that the caller places the row; any.
 ONES, PLACED, ANY = 0, 1, 2
 
@@ -35,12 +37,13 @@ class Tiling(NamedTuple):
 
 def fits(X: Any, n_clusters: int) -> bool:
     """Whether rows on a device and so many clusters are a case for this kernel."""
-    if triton is None or X.device.type != "cuda" or X.dtype != torch.float32:
+    if X.device.type != "cuda" or X.dtype != torch.float32 or not _is_new_enough():
         return False
     n_padded, d_padded = _padded(n_clusters), _padded(X.shape[1])
     if n_padded * d_padded > MOST or max(n_padded, d_padded) > WIDEST:
         return False
-    return torch.cuda.get_device_properties(X.device).shared_memory_per_block_optin >= SHARED
+    properties = torch.cuda.get_device_properties(X.device)
+    return getattr(properties, "shared_memory_per_block_optin", 0) >= SHARED
 
 
 def sweep(
@@ -73,6 +76,10 @@ def sweep(
     )  # fmt: skip
     total = sums.sum(dim=0, dtype=torch.float64)[:n_clusters, : X.shape[1]]
     return total, masses.sum(dim=0, dtype=torch.float64)[:n_clusters], n_changed.sum()
+
+
+def _is_new_enough() -> bool:
+    return triton is not None and tuple(map(int, triton.__version__.split(".")[:2])) >= OLDEST
 
 
 def _padded(n: int) -> int:
@@ -111,7 +118,7 @@ if triton is not None:
         return first, second, (rest - second.to(tl.float32)).to(tl.bfloat16)
 
     @triton.jit
-    def _sweep(
+    def _sweep(  # type: ignore[no-untyped-def]
         x_at, labels_at, weight_at, parts_at, norms_at, sums_at, masses_at, changed_at,
         n, d,
         ASSIGN: tl.constexpr, KIND: tl.constexpr, K: tl.constexpr, D: tl.constexpr,

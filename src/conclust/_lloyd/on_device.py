@@ -13,7 +13,7 @@ from conclust._lloyd.sweep import Assigned, NearestCenters
 try:
     import torch
 except ImportError:  # whoever has a tensor has torch, but tools import every module
-    torch = None  # type: ignore[assignment]
+    torch = None
 
 # Distances, or numbers in rows, that are held at a time: 256 MB of a GPU in single precision, and
 # what the cache of a processor holds.
@@ -115,7 +115,7 @@ class RowsOnDevice(NearestCenters):
         self._labels_here: np.ndarray | None = None
 
     @property
-    def labels(self) -> np.ndarray:  # type: ignore[override]
+    def labels(self) -> np.ndarray:
         """(n_samples,) int32, brought here when asked for; whoever asks may write to them."""
         if self._labels_here is None:
             self._labels_here = self._labels_there.to("cpu", copy=True).numpy()
@@ -273,7 +273,7 @@ class RowsOnDevice(NearestCenters):
         """Weighted sums of some rows (None: of all) by part, (n_parts, n_features) float64."""
         total = torch.zeros((n_parts, self.X.shape[1]), dtype=torch.float64, device=self._device)
         for start, stop in self._ranges(self.X.shape[1], len(part)):
-            where = slice(start, stop) if rows is None else rows[start:stop]
+            where: Any = slice(start, stop) if rows is None else rows[start:stop]
             chosen = where if rows is None else self._there(where)
             some = self._rows_there[chosen].double()
             if len(self.weight):

@@ -112,11 +112,13 @@ def init_centers(
         )
     if callable(init):
         origin = "init(X, n_clusters, random_state=...) returned an array of"
-        given = init(X, n_clusters, random_state=random_state)
+        given = brought_here(init(X, n_clusters, random_state=random_state))
     else:
         origin = "init has"
-        given = init
-    centers = check_array(brought_here(given), dtype=X.dtype, order="C", copy=True, input_name="init")
+        given = brought_here(init)
+    centers = check_array(
+        brought_here(given), dtype=X.dtype, order="C", copy=True, input_name="init"
+    )
     if centers.shape != (n_clusters, X.shape[1]):
         raise ValueError(
             f"{origin} shape {centers.shape}, but n_clusters={n_clusters} and X has "

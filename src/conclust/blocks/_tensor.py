@@ -7,7 +7,6 @@ from typing import Any, Self
 import numpy as np
 import numpy.typing as npt
 
-from conclust._arrays import IntArray
 from conclust._lloyd.on_device import RowsOnDevice, nearest_centers
 from conclust._validation import refuse_large
 from conclust.blocks._blocks import Blocks
