@@ -90,7 +90,7 @@ def _padded(n: int) -> int:
 def _tiling(n_padded: int, d_padded: int) -> Tiling:
     """As many rows as leave room in the registers for the scores and for the sums."""
     roomy = n_padded <= 128 and n_padded * d_padded <= MOST // 2
-    return Tiling(rows=128, warps=8) if roomy else Tiling(rows=64, warps=8)
+    return Tiling(rows=64, warps=4, tiles=64) if roomy else Tiling(rows=64, warps=8)
 
 
 def _factors(centers: Any, n_padded: int, d_padded: int) -> tuple[Any, Any]:

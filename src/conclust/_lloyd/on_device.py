@@ -1,6 +1,7 @@
 """The verbs over a tensor: rows are swept on their device, linked rows are placed here."""
 
 from collections.abc import Iterator
+from functools import cached_property
 from typing import Any, NamedTuple, Self
 
 import numpy as np
@@ -15,11 +16,14 @@ try:
 except ImportError:  # whoever has a tensor has torch, but tools import every module
     torch = None
 
-# Distances, or numbers in rows, that are held at a time: 256 MB of a GPU in single precision, and
+# Distances, or numbers in rows, that are held at a time: 512 MB of a GPU in single precision, and
 # what the cache of a processor holds.
-HELD = {"cuda": 1 << 26, "cpu": 1 << 18}
+HELD = {"cuda": 1 << 27, "cpu": 1 << 18}
 # Copies of the sums that rows on a GPU are added to in turn, or all would wait for a few addresses.
-COPIES = 32
+COPIES = 64
+
+# Up to so many centres the smallest number of each column is found sooner than that of each row.
+FEW = 128
 
 
 class Summed(NamedTuple):
@@ -92,6 +96,7 @@ class RowsOnDevice(NearestCenters):
             for array in [getattr(self.linked, name)]
         }
         here = {name: tensor.numpy() for name, tensor in self._landing.items()}
+        self._placed = torch.empty(len(self._linked_there), dtype=torch.int32, pin_memory=is_cuda)
         self.linked = self.linked._replace(**here)
         self.nearest, self.second = self.linked.nearest, self.linked.second
         self.nearest_distance, self.distances = self.linked.nearest_distance, self.linked.distances
@@ -133,15 +138,14 @@ class RowsOnDevice(NearestCenters):
 
     def fingerprint(self) -> int:
         """64 bits that differ for different labels, but for one chance in 10^19."""
-        labels = self._current_labels()
-        total = torch.zeros((), dtype=torch.int64, device=self._device)
-        for start, stop in self._ranges(1):
-            # As `conclust._kernels.lloyd.fingerprint`, but for the sign of what is shifted.
-            mixed = torch.arange(start + 1, stop + 1, device=self._device) * -0x61C8864680B583EB
-            mixed = (mixed ^ (mixed >> 30)) * -0x40A7B892E31B1A47
-            mixed ^= mixed >> 27
-            total += (mixed * (labels[start:stop] + 1)).sum()
-        return int(total)
+        return int((self._mixed * (self._current_labels() + 1)).sum())
+
+    @cached_property
+    def _mixed(self) -> Any:
+        """(n_samples,) 64 bits for each row, as in `conclust._kernels.lloyd.fingerprint`."""
+        mixed = torch.arange(1, self.X.shape[0] + 1, device=self._device) * -0x61C8864680B583EB
+        mixed = (mixed ^ (mixed >> 30)) * -0x40A7B892E31B1A47  # but for the sign of what is shifted
+        return mixed ^ (mixed >> 27)
 
     # ------------------------------------------------------------------ one iteration
 
@@ -168,7 +172,9 @@ class RowsOnDevice(NearestCenters):
         """
         if not len(placed):
             return Assigned(0, 0.0)
-        there = self._there(placed)
+        # From memory that is pinned, so that the device is told what to do next before it is done.
+        self._placed.numpy()[:] = placed
+        there = self._placed.to(self._device, non_blocking=True, copy=True)
         self._labels_there[self._linked_there] = there
         free, linked = self._free, self._sum_linked(there)
         both = Summed(free.sums + linked.sums, free.masses + linked.masses, free.n_changed)
@@ -212,14 +218,14 @@ class RowsOnDevice(NearestCenters):
         weight = self._weight_there if self._kind == fused.ANY else None
         for start, stop in self._ranges(self.n_clusters):
             rows = self._rows_there[start:stop]
-            nearest = _scores(rows, centers).min(dim=1).indices
+            nearest = _nearest(rows, centers)
             has_changed = nearest != labels[start:stop]
             labels[start:stop] = nearest
             first, last = np.searchsorted(self.linked.rows, (start, stop)).tolist()
             if first < last:
                 linked = self._linked_there[first:last] - start
-                has_changed[linked] = False
-                nearest[linked] = self.n_clusters  # added up, too, but not looked at
+                has_changed.index_fill_(0, linked, 0)
+                nearest.index_fill_(0, linked, self.n_clusters)  # added up, but not looked at
             n_changed += has_changed.sum()
             adding(rows, nearest, None if weight is None else weight[start:stop])
         sums, masses = adding.totals()
@@ -370,14 +376,21 @@ def nearest_centers(rows: Any, centers: np.ndarray) -> np.ndarray:
     labels = torch.empty(len(rows), dtype=torch.int32, device=rows.device)
     step = max(HELD[rows.device.type] // len(centers), 1)
     for start in range(0, len(rows), step):
-        scores = _scores(rows[start : start + step], there)
-        labels[start : start + step] = scores.argmin(dim=1)
+        labels[start : start + step] = _nearest(rows[start : start + step], there)
     return labels.cpu().numpy()
 
 
 def _scores(rows: Any, centers: Any) -> Any:
     """‖c‖² − 2 x·c of each row and centre, in which the distances are but for ‖x‖²."""
     return torch.addmm((centers * centers).sum(dim=1), rows, centers.T, alpha=-2)
+
+
+def _nearest(rows: Any, centers: Any) -> Any:
+    """Nearest centre of each row, (m,) int64."""
+    if len(centers) > FEW:
+        return _scores(rows, centers).argmin(dim=1)
+    norms = (centers * centers).sum(dim=1, keepdim=True)
+    return torch.addmm(norms, centers, rows.T, alpha=-2).argmin(dim=0)
 
 
 def _kind_of(array: np.ndarray) -> Any:
