@@ -23,6 +23,7 @@ def open(
     *,
     member: str | None = None,
     block_rows: int | None = None,
+    labels_file: str | os.PathLike[str] | None = None,
 ) -> Blocks:
     """Make rows that are not one array ready to be passed as X.
 
@@ -39,6 +40,10 @@ def open(
         Array of an ``.npz`` file to use, where it holds several.
     block_rows : int, default=None
         Rows that are read at a time at most; by default as many as 4 million numbers are.
+    labels_file : path, default=None
+        A ``.npy`` file for the labels, which are then mapped, not held in memory: 4 bytes per row.
+        Each `fit` or `predict` of a clusterer with centres or a mixture replaces it as a whole
+        when it ends; an ensemble's `fit`, too.
 
     Returns
     -------
@@ -57,6 +62,12 @@ def open(
     >>> conclust.COPKMeans(2, random_state=0).fit(X, constraints=known).report_
     ConstraintReport(2 of 2 kept: 1 of 1 must-link, 1 of 1 cannot-link)
     """
+    if labels_file is not None:
+        is_path = isinstance(source, str | os.PathLike)
+        if is_path and Path(source).resolve() == Path(labels_file).resolve():
+            raise ValueError(f"labels_file={str(labels_file)!r} is the file of the rows.")
+        rows = open(source, columns, member=member, block_rows=block_rows)
+        return rows.writing_to(labels_file)
     if isinstance(source, Blocks):
         return source
     if isinstance(source, str | os.PathLike):

@@ -12,7 +12,7 @@ from sklearn.base import (
 from sklearn.metrics import euclidean_distances, pairwise_distances_argmin
 from sklearn.utils.validation import check_is_fitted
 
-from conclust._arrays import in_parts
+from conclust._arrays import empty_labels, in_parts, keep_labels
 from conclust._validation import check_new_rows, weights_of_rows
 
 
@@ -38,10 +38,11 @@ class CentersMixin(ClassNamePrefixFeaturesOutMixin, TransformerMixin, ClusterMix
         ndarray of shape (n_samples,), int32
         """
         X = self._check_new_rows(X)
-        labels = np.empty(X.shape[0], dtype=np.int32)
+        labels = empty_labels(X)
         for start, rows in in_parts(X):
             near = pairwise_distances_argmin(rows, self.cluster_centers_)
             labels[start : start + len(near)] = near
+        keep_labels(X, labels)
         return labels
 
     def transform(self, X: Any) -> np.ndarray:

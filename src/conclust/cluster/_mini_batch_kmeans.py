@@ -12,7 +12,7 @@ import scipy.sparse as sp
 from sklearn.utils import check_random_state
 from sklearn.utils.validation import check_is_fitted
 
-from conclust._arrays import IntArray, Matrix, is_source
+from conclust._arrays import IntArray, Matrix, is_source, keep_labels
 from conclust._declare import PAIRS, Named, Takes
 from conclust._lloyd.best import warn_if_degenerate
 from conclust._lloyd.rows import open_rows
@@ -466,6 +466,7 @@ class MiniBatchConstrainedKMeans(CentersMixin):
         self.cluster_centers_ = (model.centers + data.mean).astype(X.dtype, copy=False)
         self.labels_, self.constraints_ = labels, constraints
         self._report = constraints.report(labels)
+        keep_labels(X, labels)
         self.history_, self.n_steps_ = history, len(history)
         self.n_iter_ = math.ceil(len(history) * draws.batch_size / X.shape[0])
         self.n_rows_seen_ = X.shape[0]
