@@ -10,7 +10,13 @@ from conclust._pairs import SignedPairs
 from conclust._placement.belief import Beliefs, Rates
 from conclust._progress import Rounds
 from conclust._sklearn import precision_cholesky
-from conclust.cluster._mixture import Mixture, log_joint, normalize
+from conclust.cluster._mixture import (
+    Mixture,
+    log_joint,
+    normalize,
+    shared_constant,
+    shared_terms,
+)
 
 # The rates are estimated as if one of ten more statements were wrong, and kept off both ends: at 0
 # a single wrong statement would be impossible, above .4 statements say hardly anything.
@@ -163,18 +169,12 @@ def estimated_rates(doubt: FloatArray, pairs: SignedPairs) -> Rates:
 def log_prior_of(rows: Scatter, mixture: Mixture, covariance_type: str) -> tuple[FloatArray, float]:
     """Log π_c + log N(x; μ_c, Σ_c) up to a constant of each row, and the sum of those constants.
 
-    Under a shared covariance xᵀΣ⁻¹x is the same for all components: O(n k d) without it.
+    Under a shared covariance this costs O(n k d); see `shared_terms`.
     """
     if covariance_type != "tied":
         return log_joint(rows.X, mixture, covariance_type), 0.0
-    factor = mixture.precisions_cholesky  # Σ⁻¹ = F Fᵀ
-    pulled = factor @ (mixture.means @ factor).T  # (n_features, n_components) Σ⁻¹ μ
-    offset = np.log(mixture.weights) - 0.5 * (mixture.means * pulled.T).sum(axis=1)
-    log_det = 2 * np.log(np.diag(factor)).sum()
-    n_features = rows.X.shape[1]
-    squares = (factor * (rows.total @ factor)).sum()  # tr(Σ⁻¹ Σ_i w_i x_i x_iᵀ)
-    constant = 0.5 * (rows.mass * (log_det - n_features * np.log(2 * np.pi)) - squares)
-    return rows.X @ pulled + offset, float(constant)
+    pulled, offset = shared_terms(mixture)
+    return rows.X @ pulled + offset, shared_constant(mixture, rows.total, rows.mass)
 
 
 def m_step(
