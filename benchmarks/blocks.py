@@ -8,10 +8,10 @@ after it has been written. "private MB" is what the process may take beside what
 are compiled (`RLIMIT_DATA`; pages of the file do not count): the least of 16, 32, 64, … with which
 `fit` succeeds, the array in memory included where there is one.
 
-``--end-to-end`` fits 10^7 rows of a mapped file in single precision with 10^5 statements from a start
-of its own until it stops, each model in its own process, labels in memory and in a file. "peak MB"
-is the anonymous memory (`RssAnon`, looked at each hundredth of a second) beside what the process
-had, statements made and loops compiled.
+``--end-to-end`` fits 10^7 rows of a mapped file in single precision with 10^5 statements from a
+start of its own until it stops, each model in its own process, labels in memory and in a file.
+"peak MB" is the anonymous memory (`RssAnon`, looked at each hundredth of a second) beside what the
+process had, statements made and loops compiled.
 """
 
 import argparse
@@ -142,7 +142,7 @@ def whole(path, name, n_clusters, n, labels_file):
     report, steps = model.report_, getattr(model, "n_steps_", model.n_iter_)
     value = model.inertia_ / len(truth) if hasattr(model, "inertia_") else model.lower_bound_
     return (
-        name, "file" if labels_file else "memory", f"{cpu:.0f}", f"{wall:.0f}", steps,
+        name, "file" if labels_file else "memory", f"{cpu:.1f}", f"{wall:.1f}", steps,
         f"{peak.megabytes:.0f}", f"{value:.3f}", f"{report.kept.sum()} of {len(report.kept)}",
     )  # fmt: skip
 
@@ -157,6 +157,24 @@ def end_to_end(path, names, n_clusters, n):
     print_table(
         ("", "labels in", "cpu s", "wall s", "iterations or batches", "peak MB",
          "inertia per row (mixture: log-likelihood)", "statements kept"), table,
+    )  # fmt: skip
+
+
+def against_memory(path, models, n, repeats):
+    table = []
+    for name in models:
+        with multiprocessing.get_context("spawn").Pool(1) as pool:
+            seconds, same = pool.apply(timed, (path, name, n, repeats))
+        ratio = seconds["blocks"] / seconds["memory"]
+        memory = [least(path, name, source, n) for source in seconds]
+        (cpu, wall), (block_cpu, block_wall) = seconds["memory"], seconds["blocks"]
+        table.append(
+            (name, f"{cpu:.2f} ({wall:.2f})", f"{block_cpu:.2f} ({block_wall:.2f})",
+             f"{ratio[0]:.2f} ({ratio[1]:.2f})", *memory, same)
+        )  # fmt: skip
+    print_table(
+        ("", "memory, s: cpu (wall)", "blocks, s", "ratio", "memory: private MB",
+         "blocks: private MB", "same labels"), table,
     )  # fmt: skip
 
 
@@ -191,22 +209,9 @@ def main():
         print(f"{args.rows:,} × {args.features}, {size:.0f} MB, {args.statements:,} statements")
         del rows
         if args.end_to_end:
-            return end_to_end(path, models, args.clusters, args.statements)
-        table = []
-        for name in models:
-            with multiprocessing.get_context("spawn").Pool(1) as pool:
-                seconds, same = pool.apply(timed, (path, name, args.statements, args.repeats))
-            ratio = seconds["blocks"] / seconds["memory"]
-            memory = [least(path, name, source, args.statements) for source in seconds]
-            (cpu, wall), (block_cpu, block_wall) = seconds["memory"], seconds["blocks"]
-            table.append(
-                (name, f"{cpu:.2f} ({wall:.2f})", f"{block_cpu:.2f} ({block_wall:.2f})",
-                 f"{ratio[0]:.2f} ({ratio[1]:.2f})", *memory, same)
-            )  # fmt: skip
-        print_table(
-            ("", "memory, s: cpu (wall)", "blocks, s", "ratio", "memory: private MB",
-             "blocks: private MB", "same labels"), table,
-        )  # fmt: skip
+            end_to_end(path, models, args.clusters, args.statements)
+        else:
+            against_memory(path, models, args.statements, args.repeats)
 
 
 if __name__ == "__main__":

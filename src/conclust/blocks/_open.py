@@ -48,8 +48,9 @@ def open(
     Returns
     -------
     Blocks
-        X for `fit` and `predict` of `ConstrainedKMeans`, `COPKMeans`, `PCKMeans` and their
-        ensembles.
+        X for `fit` and `predict` of `ConstrainedKMeans`, `MiniBatchConstrainedKMeans`,
+        `COPKMeans`, `PCKMeans`, their ensembles, and `ConstrainedGaussianMixture` with a shared
+        covariance.
 
     Examples
     --------
