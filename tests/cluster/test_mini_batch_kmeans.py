@@ -92,7 +92,7 @@ def test_batches_against_the_oracle(known, seed, data):
         assert_allclose(model.cluster_centers_, slow.centers)
 
 
-@settings(max_examples=40, deadline=None)
+@settings(max_examples=20, deadline=None)
 @given(any_constraints(n_samples=12), st.integers(0, 10_000))
 def test_what_is_promised_holds_in_fit(known, seed):
     # Check that must-links taken hold and that cannot-links break only where no cluster is left.

@@ -1,5 +1,7 @@
 """Linked rows as groups that take their clusters in turn, a part of the statements at a time."""
 
+from collections.abc import Iterator
+
 import numpy as np
 
 from conclust._arrays import FloatArray, IntArray
@@ -7,6 +9,9 @@ from conclust._kernels._short import LITTLE, short
 from conclust._kernels.disjoint_set import keep_consistent
 from conclust._kernels.place_in_turn import FREE, place_in_turn
 from conclust._pairs import SignedPairs, connected, graph_of
+
+# Rows whose distances are held at a time, but for those of one part.
+MANY = 1 << 14
 
 
 class Turns:
@@ -36,17 +41,20 @@ class Turns:
         keep = short(keep_consistent, len(self.rows) + len(inside), LITTLE)
         sign = np.array(pairs.sign)
         keep(np.ascontiguousarray(inside), sign, order, len(self.rows), kept)
-        self.group, n_groups = connected(inside[kept & (sign > 0)], len(self.rows))
+        group, n_groups = connected(inside[kept & (sign > 0)], len(self.rows))
         taken = order[kept[order]]
-        apart = self.group[inside[taken[sign[taken] < 0]]].reshape(-1, 2)
-        part_of_group, n_parts = connected(apart, n_groups)
-        self._indptr, self._neighbor, _ = graph_of(apart, n_groups)
-        self._part = part_of_group[self.group]
-        self._by_part = np.lexsort((self.group, self._part))
+        apart = group[inside[taken[sign[taken] < 0]]].reshape(-1, 2)
+        part, n_parts = connected(apart, n_groups)
+        # Groups are numbered part by part, and rows and links sorted so: a part is a range of each.
+        number = np.empty(n_groups, dtype=np.int64)
+        number[np.argsort(part, kind="stable")] = np.arange(n_groups)
+        self.group, self._part = number[group], part[group]
+        self._by_group = np.argsort(self.group, kind="stable")
+        by_part = np.argsort(part[apart[:, 0]], kind="stable")
+        self._links = number[apart[by_part]]
         self._row_starts = _starts(self._part, n_parts)
-        part_of_link = part_of_group[apart[:, 0]]
-        self._links = apart[np.argsort(part_of_link, kind="stable")]
-        self._link_starts = _starts(part_of_link, n_parts)
+        self._group_starts = _starts(part, n_parts)
+        self._link_starts = _starts(part[apart[:, 0]], n_parts)
 
     def positions(self, rows: IntArray) -> IntArray:
         """Where each of these rows stands among the linked ones; -1 for one that is not linked."""
@@ -55,10 +63,15 @@ class Turns:
         at = np.minimum(np.searchsorted(self.rows, rows), len(self.rows) - 1)
         return np.where(self.rows[at] == rows, at, -1)
 
-    def tied_to(self, positions: IntArray) -> IntArray:
-        """Positions of all rows in the parts of these ones, rows of a group side by side."""
+    def tied_to(self, positions: IntArray) -> Iterator[IntArray]:
+        """Positions of all rows in the parts of these ones, rows of a group side by side.
+
+        Some parts at a time, so that distances of many rows are not held at once.
+        """
         parts = np.unique(self._part[positions])
-        return self._by_part[_ranges(self._row_starts, parts)]
+        sizes = np.cumsum(self._row_starts[parts + 1] - self._row_starts[parts])
+        for some in np.split(parts, np.flatnonzero(np.diff(sizes // MANY)) + 1):
+            yield self._by_group[_ranges(self._row_starts, some)]
 
     def place(self, positions: IntArray, distances: FloatArray, weight: FloatArray) -> np.ndarray:
         """Clusters of linked rows, (n_placed,) int32.
@@ -71,19 +84,22 @@ class Turns:
             Squared, to the centres.
         weight : ndarray of shape (n_placed,)
         """
-        group = self.group[positions]
+        parts = np.unique(self._part[positions])
+        groups = _ranges(self._group_starts, parts)
+        links = np.searchsorted(groups, self._links[_ranges(self._link_starts, parts)])
+        group = np.searchsorted(groups, self.group[positions])
         starts = np.flatnonzero(np.append(True, group[1:] != group[:-1]))
         sizes = np.diff(np.append(starts, len(group)))
         # A group without weight must go somewhere, too.
         mass = np.repeat(np.add.reduceat(weight, starts), sizes)
         factor = np.where(mass > 0, weight, 1.0)[:, np.newaxis]
         cost = np.add.reduceat(distances * factor, starts, axis=0)
-        slot = np.full(len(self._indptr) - 1, FREE, dtype=np.int64)
+        slot = np.full(len(groups), FREE, dtype=np.int64)
         slot[group[starts]] = np.arange(len(starts))
-        labels = np.full(len(slot), FREE, dtype=np.int32)
-        links = self._links[_ranges(self._link_starts, np.unique(self._part[positions]))]
-        place = short(place_in_turn, cost.size + 4 * links.size + len(slot), LITTLE)
-        place(cost, slot, links, self._indptr, self._neighbor, labels)
+        labels = np.full(len(groups), FREE, dtype=np.int32)
+        graph = graph_of(links, len(groups))
+        place = short(place_in_turn, cost.size + 4 * links.size + len(groups), LITTLE)
+        place(cost, slot, links, graph.indptr, graph.neighbor, labels)
         return labels[group]
 
 

@@ -33,9 +33,9 @@ from conclust._validation import check_enough_rows, check_inputs, check_new_rows
 from conclust.cluster._certain_mixture import Run, constrained_gaussian_mixture
 from conclust.cluster._constrained_kmeans import constrained_kmeans
 from conclust.cluster._cop_kmeans import cop_kmeans
-from conclust.cluster._doubting_mixture import Doubted, Scatter, doubting_mixture, softened
+from conclust.cluster._doubting_mixture import Scatter, doubting_mixture, softened
 from conclust.cluster._mixture import Mixture, log_joint, normalize, precisions_of
-from conclust.cluster._mixture_in_blocks import mixture_in_blocks
+from conclust.cluster._mixture_in_blocks import DoubtInBlocks, mixture_in_blocks
 from conclust.cluster._pckmeans import pckmeans
 from conclust.cluster._penalty import MULTIPLES, NO_PAIRS, price_by_regret
 from conclust.constraints import Constraints
@@ -266,8 +266,7 @@ class ConstrainedGaussianMixture(Living, ClusterMixin, BaseEstimator):
         Parameters
         ----------
         X : {array-like, Blocks} of shape (n_samples, n_features)
-            Blocks: see :func:`conclust.blocks.open`; with ``covariance_type="tied"`` and certain
-            statements.
+            Blocks: see :func:`conclust.blocks.open`; with ``covariance_type="tied"``.
         y : array-like of shape (n_samples,), default=None
             Class of each row, -1, None or NaN where it is not known; see `seeds`.
         constraints : Constraints, default=None
@@ -323,20 +322,16 @@ class ConstrainedGaussianMixture(Living, ClusterMixin, BaseEstimator):
         """Say what is not done with rows in blocks."""
         if not is_source(X):
             return
-        for name, value, is_done, way_out in (
-            ("covariance_type", self.covariance_type, self.covariance_type == "tied", "'tied'"),
-            ("flip_rate", self.flip_rate, is_certain(self.flip_rate), "0"),
-            (
-                "init",
-                self.init,
-                not isinstance(self.init, str) or self.init == "kmeans",
-                "'kmeans'",
-            ),
+        is_random = isinstance(self.init, str) and self.init == "random"
+        for name, is_refused, way_out in (
+            ("covariance_type", self.covariance_type != "tied", "'tied'"),
+            ("init", is_random, "'kmeans' or an array"),
         ):
-            if not is_done:
+            if is_refused:
                 raise ValueError(
-                    f"{name}={value!r} needs all rows at once, and X is {X!r}. In blocks {name} "
-                    f"must be {way_out}; if the rows fit into memory, pass X.to_numpy()."
+                    f"{name}={getattr(self, name)!r} needs all rows at once, and X is {X!r}. In "
+                    f"blocks {name} must be {way_out}; if the rows fit into memory, pass "
+                    "X.to_numpy()."
                 )
 
     def _keep_all(self, X: Any, constraints: Constraints, weight: np.ndarray | None) -> Run:
@@ -383,32 +378,38 @@ class ConstrainedGaussianMixture(Living, ClusterMixin, BaseEstimator):
         moved = best.mixture._replace(means=best.mixture.means + data.mean)
         return best._replace(mixture=moved)
 
-    def _doubt(self, X: np.ndarray, constraints: Constraints, weight: Any) -> Run:
+    def _doubt(self, X: Any, constraints: Constraints, weight: np.ndarray | None) -> Run:
         """The best start of EM under statements that may be wrong."""
         given = rates_of(self.flip_rate)
         random_state = check_random_state(self.random_state)
         data = centered(X)
-        rows, pairs = Scatter(data.X, weight), constraints.pairs()
+        pairs = constraints.pairs()
+        rows: Any = (
+            DoubtInBlocks(data.X, weight, pairs, self.n_components)
+            if is_source(X)
+            else Scatter(data.X, weight)
+        )
+        how: dict[str, Any] = {
+            "rates": given,
+            "reg_covar": self.reg_covar,
+            "max_iter": self.max_iter,
+            "tol": self.tol,
+        }
 
-        def run(responsibilities: np.ndarray, on_round: Any) -> Doubted:
+        def run(first: np.ndarray, on_round: Any) -> Any:
+            if is_source(X):
+                return rows.run(first, on_round=on_round, **how)
+            kind = self.covariance_type
             return doubting_mixture(
-                rows,
-                pairs,
-                responsibilities,
-                covariance_type=self.covariance_type,
-                rates=given,
-                reg_covar=self.reg_covar,
-                max_iter=self.max_iter,
-                tol=self.tol,
-                on_round=on_round,
+                rows, pairs, first, covariance_type=kind, on_round=on_round, **how
             )
 
-        def start(number: int, on_round: Any) -> Doubted:
+        def start(number: int, on_round: Any) -> Any:
             firsts = self._soft_starts(data.X, data.mean, constraints, weight, random_state)
             found = [run(first, on_round) for first in firsts]
             return best_of_starts(lambda number, on_round: found[number], len(found), worth)
 
-        def worth(run: Doubted) -> tuple[float, ...]:
+        def worth(run: Any) -> tuple[float, ...]:
             return -run.log_evidence, -run.log_likelihood
 
         best = best_of_starts(
@@ -420,10 +421,15 @@ class ConstrainedGaussianMixture(Living, ClusterMixin, BaseEstimator):
         )
         self.flip_rate_ = best.rates
         self.doubt_ = by_statement(best.doubt, pairs.statement, len(constraints))
+        if is_source(X):
+            moved, shares, labels = data.mean, None, rows.labels(best)
+        else:
+            moved, shares = rows.mean + data.mean, best.responsibilities
+            labels = shares.argmax(axis=1).astype(np.int32)
         return Run(
-            best.mixture._replace(means=best.mixture.means + rows.mean + data.mean),
-            best.responsibilities,
-            best.responsibilities.argmax(axis=1).astype(np.int32),
+            best.mixture._replace(means=best.mixture.means + moved),
+            shares,
+            labels,
             best.log_likelihood,
             best.converged,
             best.history,
@@ -432,13 +438,13 @@ class ConstrainedGaussianMixture(Living, ClusterMixin, BaseEstimator):
 
     def _soft_starts(
         self,
-        X: np.ndarray,
+        X: Any,
         mean: np.ndarray,
         constraints: Constraints,
-        weight: np.ndarray,
+        weight: np.ndarray | None,
         random_state: np.random.RandomState,
     ) -> list[np.ndarray]:
-        """Responsibilities to start from: soft and plain k-means from the same centres."""
+        """Responsibilities (in blocks: labels) to start from: soft and plain k-means."""
         if self._resumes is not None:
             return [self._resumes]
         if isinstance(self.init, str) and self.init == "random":
@@ -450,9 +456,12 @@ class ConstrainedGaussianMixture(Living, ClusterMixin, BaseEstimator):
         starts = [constrained_kmeans(X, *NO_PAIRS, centers, sample_weight=weight, tol=tol).labels]
         if constraints:
             links = link_rows(constraints)
-            price = MULTIPLES[1] * price_by_regret(X, centers, weight)
+            counted = np.ones(X.shape[0], dtype=X.dtype) if weight is None else weight
+            price = MULTIPLES[1] * price_by_regret(X, centers, counted)
             found = pckmeans(X, links, price, centers, sample_weight=weight, tol=tol)
             starts.insert(0, found.labels)
+        if is_source(X):
+            return starts
         return [softened(labels, self.n_components) for labels in starts]
 
     def _start(

@@ -38,6 +38,9 @@ from conclust.exceptions import ConstraintsIgnoredWarning
 AHEAD_ROWS, AHEAD_NUMBERS = 1 << 16, 1 << 22
 # A start is drawn from so many batches' worth of rows.
 START_BATCHES = 3
+# Batches over which the inertia is smoothed at most. scikit-learn smooths over as many as there are
+# in a pass, and hardly stops before its end, however many rows there are.
+SMOOTHED = 100
 # Rows, for each cluster, after which starved centres are looked for again.
 LOOK = 10
 # Share of a batch's mass below which a cluster has got nothing but rounding.
@@ -101,13 +104,13 @@ class LinkedRows:
 
     def labels(self, positions: IntArray, centers: np.ndarray) -> np.ndarray:
         """Clusters of rows that have come by, (n_positions,) int32, as all statements want it."""
-        tied = self.turns.tied_to(positions)
-        tied = tied[self.is_kept[tied]]
-        at = self._at[tied]
         assert self._X is not None
-        distances = unchecked_distances(self._X[at], centers, squared=True)
         labels = np.empty(len(self), dtype=np.int32)
-        labels[tied] = self.turns.place(tied, distances.astype(np.float64), self._weight[at])
+        for tied in self.turns.tied_to(positions):
+            here = tied[self.is_kept[tied]]
+            at = self._at[here]
+            distances = unchecked_distances(self._X[at], centers, squared=True)
+            labels[here] = self.turns.place(here, distances, self._weight[at])
         return labels[positions]
 
 
@@ -296,7 +299,8 @@ class MiniBatchConstrainedKMeans(CentersMixin):
         Stop when a batch moves the centres by less, relative to the variance of X. By default only
         `max_no_improvement` counts.
     max_no_improvement : int or None, default=10
-        Stop when the smoothed inertia has not fallen for so many batches. None: never.
+        Stop when the inertia, smoothed over a pass but at most 100 batches, has not fallen for so
+        many of them. None: never.
     reassignment_ratio : float, default=0.01
         A centre with less than this share of the rows of the largest cluster is put elsewhere.
     verbose : int, default=0
@@ -496,7 +500,8 @@ class MiniBatchConstrainedKMeans(CentersMixin):
     ) -> tuple[list[Round], bool]:
         n_samples, size = draws.X.shape[0], draws.batch_size
         n_batches = max(self.max_iter * n_samples // size, 1)
-        patience = Patience(2 * size / (n_samples + 1), self.max_no_improvement)
+        share = max(2 * size / (n_samples + 1), 2 / (SMOOTHED + 1))
+        patience = Patience(share, self.max_no_improvement)
         with progress(self.verbose, type(self).__name__, n_batches) as show:
             rounds = Rounds(Round, lambda record: show(record, advance=1))
             for X, rows, weight in draws.batches(n_batches):

@@ -6,6 +6,8 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from conclust._arrays import FloatArray, IntArray, Labels, empty_labels
+from conclust._pairs import SignedPairs
+from conclust._placement.belief import Beliefs, Rates
 from conclust._placement.marginals import MAX_STATES
 from conclust._placement.units import Units
 from conclust._sklearn import precision_cholesky
@@ -16,6 +18,7 @@ from conclust.cluster._certain_mixture import (
     most_probable,
     until_it_stands,
 )
+from conclust.cluster._doubting_mixture import SURE, TINY, shared_mixture, until_beliefs_stand
 from conclust.cluster._mixture import Mixture, normalize, shared_constant, shared_terms
 
 # What scikit-learn adds to the mass of every component.
@@ -59,10 +62,11 @@ class FreeRows:
 
     def __init__(self, X: Any, weight: np.ndarray | None, others: IntArray):
         self._X, self._weight, self._others = X, weight, others
-        self.mass = 0.0
+        self.mass, self.sum = 0.0, np.zeros(X.shape[1])
         self.scatter = np.zeros((X.shape[1], X.shape[1]))
         for _, rows, own in self._parts():
             self.mass += float(own.sum())
+            self.sum += own @ rows
             self.scatter += (rows * own[:, np.newaxis]).T @ rows
 
     def _parts(self) -> Iterator[tuple[int, FloatArray, FloatArray]]:
@@ -106,6 +110,28 @@ class FreeRows:
         return Sums(np.zeros(n_components), np.zeros((n_components, self._X.shape[1])), 0.0)
 
 
+class RowsInTwo:
+    """Rows of a source, those that statements name in memory; and the sums over all."""
+
+    def __init__(self, X: Any, sample_weight: np.ndarray | None, linked: IntArray):
+        self.free, self.linked = FreeRows(X, sample_weight, linked), linked
+        self.resident: FloatArray = X[linked].astype(np.float64)
+        self.weight = np.ones(len(linked))
+        if sample_weight is not None:
+            self.weight[:] = sample_weight[linked]
+        weighted = self.resident * self.weight[:, np.newaxis]
+        self.mass = self.free.mass + float(self.weight.sum())
+        self.total = self.free.scatter + weighted.T @ self.resident
+        self.mean = (self.free.sum + weighted.sum(axis=0)) / self.mass
+        self.variances = np.diag(self.total) / self.mass - self.mean**2
+
+    def by_label(self, labels: np.ndarray, n_components: int) -> Sums:
+        """Sums by label, each row wholly in its own."""
+        whole = np.zeros((len(self.linked), n_components))
+        whole[np.arange(len(self.linked)), labels[self.linked]] = self.weight
+        return self.free.by_label(labels, n_components).plus(self.resident, whole)
+
+
 def mixture_in_blocks(
     X: Any,
     units: Units,
@@ -138,13 +164,8 @@ def mixture_in_blocks(
     Run
         Without responsibilities: there is one for each row and component.
     """
-    free = FreeRows(X, sample_weight, units.rows)
-    resident = X[units.rows].astype(np.float64)
-    weight = np.ones(len(resident))
-    if sample_weight is not None:
-        weight = sample_weight[units.rows].astype(np.float64)
-    scatter = free.scatter + (resident * weight[:, np.newaxis]).T @ resident
-    total = free.mass + float(weight.sum())
+    rows = RowsInTwo(X, sample_weight, units.rows)
+    free, resident, weight = rows.free, rows.resident, rows.weight
     here = units._replace(rows=np.arange(len(resident)))
     e_step = ExpectationStep(resident, here, weight, n_components, "tied", max_states)
 
@@ -152,30 +173,27 @@ def mixture_in_blocks(
         sums = free.expect(mixture)
         likelihood = sums.log_norm + shared_constant(mixture, free.scatter, free.mass)
         if not len(resident):
-            return Expected(sums, likelihood / total, np.empty((0, n_components)), None)
+            return Expected(sums, likelihood / rows.mass, np.empty((0, n_components)), None)
         found = e_step(mixture, pins)
         sums = sums.plus(resident, found.responsibilities * weight[:, np.newaxis])
         if e_step.total > 0:
             likelihood += found.log_likelihood * e_step.total
-        return Expected(sums, likelihood / total, found.score, found.pins)
+        return Expected(sums, likelihood / rows.mass, found.score, found.pins)
 
     def update(sums: Sums) -> Mixture:
         counts = sums.counts + SOME
         means = sums.sums / counts[:, np.newaxis]
-        covariance = (scatter - (counts * means.T) @ means) / counts.sum()
+        covariance = (rows.total - (counts * means.T) @ means) / counts.sum()
         covariance.flat[:: len(covariance) + 1] += reg_covar
         factor = precision_cholesky(covariance, "tied")
         return Mixture(counts / counts.sum(), means, covariance, factor)
 
     pins = np.empty(units.graph.n_units, np.int64)
     pins[units.unit] = labels[units.rows]
-    linked = np.zeros((len(resident), n_components))
-    linked[np.arange(len(resident)), labels[units.rows]] = weight
-    first = free.by_label(labels, n_components).plus(resident, linked)
     stood = until_it_stands(
         expect,
         lambda expected: update(expected.sums),
-        update(first),
+        update(rows.by_label(labels, n_components)),
         pins,
         max_iter=max_iter,
         tol=tol,
@@ -193,3 +211,87 @@ def mixture_in_blocks(
         stood.history,
         bool(e_step.marginals.exact.all()),
     )
+
+
+class DoubtedInBlocks(NamedTuple):
+    """What one start under statements in doubt comes to; see `Doubted`."""
+
+    mixture: Mixture
+    sums: Sums
+    probability: FloatArray  # (n_linked, n_components) given rows and statements
+    rates: Rates
+    doubt: FloatArray  # (n_pairs,)
+    log_likelihood: float
+    log_evidence: float
+    converged: bool
+    history: list[Any]
+
+
+class DoubtInBlocks:
+    """`doubting_mixture` with one shared covariance, an iteration in one pass.
+
+    Parameters
+    ----------
+    X : Blocks
+        Moved to their mean.
+    sample_weight : ndarray of shape (n_samples,) or None
+    pairs : SignedPairs
+        The rows they name are held in memory.
+    n_components : int
+    """
+
+    def __init__(
+        self, X: Any, sample_weight: np.ndarray | None, pairs: SignedPairs, n_components: int
+    ):
+        self._pairs, self._n_components = pairs, n_components
+        self._rows = RowsInTwo(X, sample_weight, pairs.named()[0])
+
+    def run(self, labels: np.ndarray, *, reg_covar: float, **how: Any) -> DoubtedInBlocks:
+        """EM from labels; the others are those of `doubting_mixture`."""
+        beliefs = Beliefs(self._pairs, self._n_components)
+        hard = self._rows.by_label(labels, self._n_components)
+        # As `softened` has it: nine tenths to the label, the rest to all alike.
+        even = (1 - SURE) / self._n_components
+        counts = SURE * hard.counts + even * self._rows.mass
+        sums = SURE * hard.sums + even * self._rows.mass * self._rows.mean
+
+        def update(sums: Sums) -> Mixture:
+            means = sums.sums / np.maximum(sums.counts, TINY)[:, np.newaxis]
+            return shared_mixture(self._rows, sums.counts, means, reg_covar)
+
+        found: DoubtedInBlocks = until_beliefs_stand(
+            lambda mixture, rates: self._expect(beliefs, mixture, rates),
+            lambda found: update(found.sums),
+            update(Sums(counts, sums, 0.0)),
+            self._pairs,
+            **how,
+        )
+        return found
+
+    def _expect(self, beliefs: Beliefs, mixture: Mixture, rates: Rates) -> DoubtedInBlocks:
+        rows = self._rows
+        pulled, offset = shared_terms(mixture)
+        log_prior = rows.resident @ pulled + offset
+        believed = beliefs(log_prior, rates)
+        log_norm = float(rows.weight @ normalize(log_prior)[0])
+        mass = believed.probability * rows.weight[:, np.newaxis]
+        sums = rows.free.expect(mixture).plus(rows.resident, mass, log_norm)
+        constant = shared_constant(mixture, rows.total, rows.mass)
+        likelihood = sums.log_norm + constant + believed.log_evidence
+        return DoubtedInBlocks(
+            mixture,
+            sums,
+            believed.probability,
+            rates,
+            believed.doubt,
+            float(likelihood / rows.mass),
+            believed.log_evidence,
+            False,
+            [],
+        )
+
+    def labels(self, found: DoubtedInBlocks) -> Labels:
+        """The most probable label of each row, given rows and statements: one pass."""
+        labels = self._rows.free.label(found.mixture)
+        labels[self._rows.linked] = found.probability.argmax(axis=1)
+        return labels
