@@ -352,8 +352,8 @@ class MiniBatchConstrainedKMeans(CentersMixin):
       come to their turn together the one chooses first to which its second choice costs more.
 
     A row counts in the centres each time it comes, and not when it only helps to place others.
-    Without statements this is scikit-learn's :class:`~sklearn.cluster.MiniBatchKMeans`: from the
-    same centres and batches, the same centres. Where one batch has room for all rows, the first
+    Without statements :meth:`partial_fit` is that of scikit-learn's
+    :class:`~sklearn.cluster.MiniBatchKMeans`: the same batches give the same centres. Where one batch has room for all rows, the first
     batch is an iteration of k-means.
 
     A batch of b rows costs O(b k d), and as much for each linked row tied to one of them through
