@@ -1,4 +1,4 @@
-"""Groups placed in turn, compiled and plain, against the oracle."""
+"""Units placed in turn, compiled and plain, against the oracle."""
 
 import numpy as np
 import pytest
@@ -22,7 +22,7 @@ def test_who_loses_more_chooses_first_and_nobody_fails(kernel):
     labels = np.full(5, FREE, dtype=np.int32)
     slot = np.array([0, 1, 2, 3, FREE])
     kernel(cost, slot, links, graph.indptr, graph.neighbor, labels)
-    # Group 2 finds both clusters held and takes the cheaper; 4 is not there.
+    # Unit 2 finds both clusters held and takes the cheaper; 4 is not there.
     assert labels.tolist() == [1, 0, 0, 1, FREE]
 
 

@@ -1,4 +1,4 @@
-"""Linked rows as groups that take their clusters in turn, a part of the statements at a time."""
+"""Linked rows as units that take their clusters in turn, a part of the statements at a time."""
 
 from collections.abc import Iterator
 
@@ -18,8 +18,8 @@ class Turns:
     """Statements, and where the rows they name go.
 
     Statements are taken in descending weight (ties as given); one that contradicts those taken
-    before is left out. Must-links taken make groups, which are placed as one; cannot-links taken
-    keep groups apart, see `place_in_turn`. Groups joined by cannot-links form a part, and parts
+    before is left out. Must-links taken make units, which are placed as one; cannot-links taken
+    keep units apart, see `place_in_turn`. Units joined by cannot-links form a part, and parts
     can be placed without each other.
 
     Parameters
@@ -30,8 +30,8 @@ class Turns:
     ----------
     rows : ndarray of shape (n_linked,)
         Rows that statements name, ascending.
-    group : ndarray of shape (n_linked,)
-        The group of each.
+    unit : ndarray of shape (n_linked,)
+        The unit of each.
     """
 
     def __init__(self, pairs: SignedPairs):
@@ -41,19 +41,19 @@ class Turns:
         keep = short(keep_consistent, len(self.rows) + len(inside), LITTLE)
         sign = np.array(pairs.sign)
         keep(np.ascontiguousarray(inside), sign, order, len(self.rows), kept)
-        group, n_groups = connected(inside[kept & (sign > 0)], len(self.rows))
+        unit, n_units = connected(inside[kept & (sign > 0)], len(self.rows))
         taken = order[kept[order]]
-        apart = group[inside[taken[sign[taken] < 0]]].reshape(-1, 2)
-        part, n_parts = connected(apart, n_groups)
-        # Groups are numbered part by part, and rows and links sorted so: a part is a range of each.
-        number = np.empty(n_groups, dtype=np.int64)
-        number[np.argsort(part, kind="stable")] = np.arange(n_groups)
-        self.group, self._part = number[group], part[group]
-        self._by_group = np.argsort(self.group, kind="stable")
+        apart = unit[inside[taken[sign[taken] < 0]]].reshape(-1, 2)
+        part, n_parts = connected(apart, n_units)
+        # Units are numbered part by part, and rows and links sorted so: a part is a range of each.
+        number = np.empty(n_units, dtype=np.int64)
+        number[np.argsort(part, kind="stable")] = np.arange(n_units)
+        self.unit, self._part = number[unit], part[unit]
+        self._by_unit = np.argsort(self.unit, kind="stable")
         by_part = np.argsort(part[apart[:, 0]], kind="stable")
         self._links = number[apart[by_part]]
         self._row_starts = _starts(self._part, n_parts)
-        self._group_starts = _starts(part, n_parts)
+        self._unit_starts = _starts(part, n_parts)
         self._link_starts = _starts(part[apart[:, 0]], n_parts)
 
     def positions(self, rows: IntArray) -> IntArray:
@@ -64,14 +64,14 @@ class Turns:
         return np.where(self.rows[at] == rows, at, -1)
 
     def tied_to(self, positions: IntArray) -> Iterator[IntArray]:
-        """Positions of all rows in the parts of these ones, rows of a group side by side.
+        """Positions of all rows in the parts of these ones, rows of a unit side by side.
 
         Some parts at a time, so that distances of many rows are not held at once.
         """
         parts = np.unique(self._part[positions])
         sizes = np.cumsum(self._row_starts[parts + 1] - self._row_starts[parts])
         for some in np.split(parts, np.flatnonzero(np.diff(sizes // MANY)) + 1):
-            yield self._by_group[_ranges(self._row_starts, some)]
+            yield self._by_unit[_ranges(self._row_starts, some)]
 
     def place(self, positions: IntArray, distances: FloatArray, weight: FloatArray) -> np.ndarray:
         """Clusters of linked rows, (n_placed,) int32.
@@ -85,22 +85,22 @@ class Turns:
         weight : ndarray of shape (n_placed,)
         """
         parts = np.unique(self._part[positions])
-        groups = _ranges(self._group_starts, parts)
-        links = np.searchsorted(groups, self._links[_ranges(self._link_starts, parts)])
-        group = np.searchsorted(groups, self.group[positions])
-        starts = np.flatnonzero(np.append(True, group[1:] != group[:-1]))
-        sizes = np.diff(np.append(starts, len(group)))
-        # A group without weight must go somewhere, too.
+        units = _ranges(self._unit_starts, parts)
+        links = np.searchsorted(units, self._links[_ranges(self._link_starts, parts)])
+        unit = np.searchsorted(units, self.unit[positions])
+        starts = np.flatnonzero(np.append(True, unit[1:] != unit[:-1]))
+        sizes = np.diff(np.append(starts, len(unit)))
+        # A unit without weight must go somewhere, too.
         mass = np.repeat(np.add.reduceat(weight, starts), sizes)
         factor = np.where(mass > 0, weight, 1.0)[:, np.newaxis]
         cost = np.add.reduceat(distances * factor, starts, axis=0)
-        slot = np.full(len(groups), FREE, dtype=np.int64)
-        slot[group[starts]] = np.arange(len(starts))
-        labels = np.full(len(groups), FREE, dtype=np.int32)
-        graph = graph_of(links, len(groups))
-        place = short(place_in_turn, cost.size + 4 * links.size + len(groups), LITTLE)
+        slot = np.full(len(units), FREE, dtype=np.int64)
+        slot[unit[starts]] = np.arange(len(starts))
+        labels = np.full(len(units), FREE, dtype=np.int32)
+        graph = graph_of(links, len(units))
+        place = short(place_in_turn, cost.size + 4 * links.size + len(units), LITTLE)
         place(cost, slot, links, graph.indptr, graph.neighbor, labels)
-        return labels[group]
+        return labels[unit]
 
 
 def _starts(part: IntArray, n_parts: int) -> IntArray:
