@@ -353,8 +353,8 @@ class MiniBatchConstrainedKMeans(CentersMixin):
 
     A row counts in the centres each time it comes, and not when it only helps to place others.
     Without statements :meth:`partial_fit` is that of scikit-learn's
-    :class:`~sklearn.cluster.MiniBatchKMeans`: the same batches give the same centres. Where one batch has room for all rows, the first
-    batch is an iteration of k-means.
+    :class:`~sklearn.cluster.MiniBatchKMeans`: the same batches give the same centres. Where one
+    batch has room for all rows, the first one is an iteration of k-means.
 
     A batch of b rows costs O(b k d), and as much for each linked row tied to one of them through
     statements; telling new ones O(m log m) for all m told. Memory: the linked rows, and in `fit`
