@@ -16,20 +16,17 @@ from pathlib import Path
 
 import numpy as np
 
-from conclust import ConstrainedKMeans, MiniBatchConstrainedKMeans, blocks, sample_constraints
+from conclust import ConstrainedKMeans, Constraints, MiniBatchConstrainedKMeans, blocks
 
 path, labels_file, name = map(str, sys.argv[1:])
-make = {{
+model = {{
     "ConstrainedKMeans": ConstrainedKMeans(5, max_iter=3, random_state=0),
     "MiniBatchConstrainedKMeans": MiniBatchConstrainedKMeans(5, max_iter=1, random_state=0),
 }}[name]
 few = np.load(path, mmap_mode="r")[:20_000]
-truth = np.arange(20_000) % 5
-make.fit(blocks.open(few), constraints=sample_constraints(truth, 1000, random_state=0))
+model.fit(blocks.open(few), constraints=Constraints([(0, 5)], [(0, 1)]))  # compile
 pairs = np.random.RandomState(0).randint({N_ROWS} // 5, size=(10_000, 2)) * 5
 pairs = pairs[pairs[:, 0] != pairs[:, 1]]  # rows 0, 5, 10, … are of one blob
-from conclust import Constraints
-
 known = Constraints(must_link=pairs, cannot_link=pairs + [0, 1])
 status = Path("/proc/self/status").read_text()
 has = int(status.split("VmData:")[1].split()[0]) * 1024
@@ -39,10 +36,8 @@ try:
     sys.exit("the limit does not hold")
 except MemoryError:
     pass
-rows = blocks.open(path, labels_file=labels_file if labels_file != "none" else None)
-make.fit(rows, constraints=known)
-assert make.report_.n_violated == 0, make.report_
-assert (np.bincount(np.asarray(make.labels_[:1000:5])) > 0).sum() == 1
+model.fit(blocks.open(path, labels_file=labels_file), constraints=known)
+assert model.report_.n_violated == 0, model.report_
 """
 
 
