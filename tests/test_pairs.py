@@ -13,6 +13,14 @@ def test_rows_that_pairs_name_and_the_pairs_among_them():
     assert among.tolist() == [[1, 0], [2, 1]]
 
 
+def test_few_pairs_among_many_rows_need_no_mark_for_each():
+    few = np.array([[10**12, 3], [7, 10**12]])
+    rows, among = named_rows(few, np.uint32)
+    assert rows.tolist() == [3, 7, 10**12]
+    assert among.tolist() == [[2, 0], [1, 2]]
+    assert (rows.dtype, among.dtype) == (np.int64, np.uint32)
+
+
 def test_no_pairs_name_no_rows():
     rows, among = named_rows(np.empty((0, 2), np.int64), np.uint32)
     assert len(rows) == 0

@@ -21,6 +21,7 @@ _HOMES = {
     "AutoCluster": "model_selection",
     "COPKMeans": "cluster",
     "ConstrainedKMeans": "cluster",
+    "MiniBatchConstrainedKMeans": "cluster",
     "PCKMeans": "cluster",
     "MPCKMeans": "cluster",
     "ConstrainedGaussianMixture": "cluster",

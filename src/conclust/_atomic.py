@@ -24,12 +24,16 @@ def atomic_write(path: Path, mode: str = "w") -> Iterator[IO]:
             handle, mode, encoding="utf-8" if text else None, newline="" if text else None
         ) as file:
             yield file
-        # mkstemp makes private files; give the result the permissions a plain open() would.
-        umask = os.umask(0)
-        os.umask(umask)
-        os.chmod(name, 0o666 & ~umask)
+        with_plain_permissions(name)
         os.replace(name, path)
     except BaseException:
         with contextlib.suppress(OSError):
             os.unlink(name)
         raise
+
+
+def with_plain_permissions(name: str) -> None:
+    """Give a file that mkstemp made, a private one, the permissions a plain open() would."""
+    umask = os.umask(0)
+    os.umask(umask)
+    os.chmod(name, 0o666 & ~umask)

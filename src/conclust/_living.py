@@ -12,7 +12,7 @@ import scipy.sparse as sp
 from sklearn.cluster import KMeans
 from sklearn.utils.validation import check_is_fitted
 
-from conclust._arrays import FloatArray, IntArray, brought_here, is_source, opened
+from conclust._arrays import FloatArray, IntArray, brought_here, is_source, keep_labels, opened
 from conclust._known_labels import Known, known_labels, start_at, statements_of
 from conclust._matching import renumbering
 from conclust._pairs import connected
@@ -59,6 +59,7 @@ def told(fit: Callable[..., Any]) -> Callable[..., Any]:
             self.constraints_ = as_constraints(constraints, X)
         else:
             _fit_seeded(self, fit, known, X, as_constraints(constraints, X), more)
+        keep_labels(X, self.labels_)
         vars(self).pop("_changes", None)
         self._fitted = Fitted(X, {name: v for name, v in more.items() if v is not None})
         return self

@@ -10,6 +10,9 @@ from conclust._arrays import FloatArray, IntArray
 from conclust._kernels._short import LITTLE, short
 from conclust._kernels.disjoint_set import components
 
+# Rows for each one that pairs name from which a mark for every row costs more than a sort.
+SCARCE = 32
+
 
 class SignedPairs(NamedTuple):
     """All pairwise statements in the order given: what the pairwise methods work on."""
@@ -47,8 +50,12 @@ def graph_of(pairs: IntArray, n_vertices: int, *, sort: bool = False) -> Graph:
 
 def named_rows(pairs: IntArray, dtype: Any = np.int64) -> tuple[IntArray, IntArray]:
     """The rows that occur in pairs, ascending, and the pairs as positions among them."""
+    n_samples = int(pairs.max(initial=-1)) + 1
+    if pairs.size * SCARCE < n_samples:
+        found, inside = np.unique(pairs, return_inverse=True)
+        return found.astype(np.int64), inside.reshape(pairs.shape).astype(dtype)
     # Marks instead of a sort: this runs once per round of an ensemble.
-    position = np.zeros(int(pairs.max(initial=-1)) + 1, dtype=dtype)
+    position = np.zeros(n_samples, dtype=dtype)
     position[pairs] = 1
     rows = np.flatnonzero(position)
     position[rows] = np.arange(len(rows), dtype=dtype)

@@ -43,7 +43,6 @@ def check_inputs(
         With `n_samples` set to the rows of X, in their order; an empty set for None.
     """
     refuse_dask(X)
-    refuse_dates(X)
     refuse_truth_value(estimator)
     X = opened(X)
     if is_source(X):
@@ -51,20 +50,28 @@ def check_inputs(
         rows = X.checked(unit=is_cosine(estimator))
         _note_features(estimator, X)
     else:
-        rows = validate_data(
-            estimator,
-            with_small_indices(X),
-            accept_sparse="csr" if estimator._takes.sparse else False,
-            dtype=[np.float64, np.float32],
-            order="C",
-            accept_large_sparse=False,
-        )
-        refuse_overflow(rows)
-        rows = in_metric(estimator, rows)
+        rows = check_rows(estimator, X)
     check_enough_rows(rows.shape[0], n_clusters)
     constraints = as_constraints(constraints, X)
     warn_of_ignored(estimator, constraints)
     return rows, constraints
+
+
+def check_rows(estimator: Any, X: Any, *, reset: bool = True) -> Any:
+    """Rows in memory for `fit`, in their normal form; `reset`: they set how many features."""
+    refuse_dask(X)
+    refuse_dates(X)
+    rows = validate_data(
+        estimator,
+        with_small_indices(X),
+        reset=reset,
+        accept_sparse="csr" if estimator._takes.sparse else False,
+        dtype=[np.float64, np.float32],
+        order="C",
+        accept_large_sparse=False,
+    )
+    refuse_overflow(rows)
+    return in_metric(estimator, rows)
 
 
 def warn_of_ignored(estimator: Any, constraints: Constraints) -> None:

@@ -12,11 +12,11 @@ from sklearn.datasets import load_iris, make_blobs
 
 from conclust import (
     BoostedConstrainedKMeans,
-    ConstrainedGaussianMixture,
     ConstrainedKMeans,
     ConstrainedKMeansEnsemble,
     Constraints,
     COPKMeans,
+    GeneralizedKMeans,
     PCKMeans,
     TrustEnsemble,
     blocks,
@@ -238,7 +238,7 @@ def test_features_are_counted_and_named(tmp_path):
 def test_who_needs_all_rows_says_so():
     rows = blocks.open(X)
     with pytest.raises(TypeError, match=r"needs all rows at once; COPKMeans.*X\.to_numpy\(\)"):
-        ConstrainedGaussianMixture(3).fit(rows)
+        GeneralizedKMeans(3).fit(rows)
     with pytest.raises(TypeError, match="`update` needs all rows at once"):
         COPKMeans(3).fit(rows).update(X[:2], Constraints(must_link=[(0, 150)]))
 

@@ -49,6 +49,11 @@ CASES: dict[str, tuple[Callable[[int], Any], bool, str]] = {
         True,
         NOISY,
     ),
+    "MiniBatchConstrainedKMeans": (
+        lambda s: conclust.MiniBatchConstrainedKMeans(3, batch_size=50, random_state=s),
+        True,
+        NOISY,
+    ),
     "PCKMeans": (lambda s: conclust.PCKMeans(3, random_state=s), True, NOISY),
     "PCKMeans k-means++": (
         lambda s: conclust.PCKMeans(4, penalty=1.0, init="k-means++", random_state=s),

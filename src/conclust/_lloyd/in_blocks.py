@@ -44,6 +44,10 @@ class RowsInBlocks(NearestCenters):
         self._resident_weight = self.weight[rows] if len(self.weight) else self.weight
         self._of_resident = self.linked._replace(rows=np.arange(len(rows)))
 
+    def forget(self) -> None:
+        """Begin anew: labels handed out stay as they are."""
+        self.labels = self.X.new_labels()
+
     def _label(self, factors: Factors) -> int:
         def part(thread: int, start: int, rows: np.ndarray) -> int:
             stop = start + len(rows)

@@ -9,6 +9,7 @@ from typing import Any, Protocol, Self
 
 import numpy as np
 
+from conclust._kernels.nearest import Totals
 from conclust._lloyd.sweep import Assigned, NearestCenters
 
 
@@ -41,6 +42,8 @@ class Rows(Protocol):
     def row(self, i: int) -> np.ndarray: ...
     @property
     def total_norm(self) -> float: ...
+    @property
+    def totals(self) -> Totals: ...
     @property
     def n_free_changed(self) -> int: ...
     @property

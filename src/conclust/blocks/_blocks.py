@@ -10,9 +10,11 @@ import numpy.typing as npt
 from sklearn.metrics import pairwise_distances_argmin
 from sklearn.utils.random import sample_without_replacement
 
-from conclust._arrays import FloatArray, IntArray
+from conclust._arrays import FloatArray, IntArray, Labels
+from conclust._kernels.nearest import FREE
 from conclust._lloyd.in_blocks import RowsInBlocks
 from conclust._validation import refuse_large
+from conclust.blocks._labels_file import LabelsFile
 from conclust.blocks._prepare import Preparation, minus
 from conclust.blocks._sources import Source
 
@@ -44,6 +46,8 @@ class Blocks:
     -----
     ``blocks[[5, 9]]`` gathers rows, ``for start, rows in blocks.read()`` passes over all.
     """
+
+    _labels_file: LabelsFile | None = None
 
     def __init__(self, source: Source, block_rows: int | None = None):
         self.source = source
@@ -227,12 +231,30 @@ class Blocks:
             self._sample = rows, self[rows]
         return self._sample
 
-    def nearest(self, centers: npt.NDArray[Any]) -> npt.NDArray[np.int32]:
+    def nearest(self, centers: npt.NDArray[Any]) -> Labels:
         """Nearest of some centres for each row."""
-        labels = np.empty(self.shape[0], dtype=np.int32)
+        labels = self.new_labels()
         for start, rows in self.parts():
             labels[start : start + len(rows)] = pairwise_distances_argmin(rows, centers)
+        self.keep_labels(labels)
         return labels
+
+    def writing_to(self, labels_file: Any) -> Self:
+        """The same rows, their labels in a file."""
+        rows = copy.copy(self)
+        rows._labels_file = LabelsFile(labels_file)
+        return rows
+
+    def new_labels(self) -> Labels:
+        """A label for each row, `FREE` yet: in memory, or mapped where there is a file for them."""
+        if self._labels_file is None:
+            return np.full(self.shape[0], FREE, dtype=np.int32)
+        return self._labels_file.new(self.shape[0], FREE)
+
+    def keep_labels(self, labels: npt.NDArray[Any]) -> None:
+        """Write the labels that were found, where there is a file for them."""
+        if self._labels_file is not None:
+            self._labels_file.keep(labels)
 
     def open_rows(self, n_clusters: int, **how: Any) -> RowsInBlocks:
         """Make them ready for k-means; see `conclust._lloyd.rows.open_rows`."""

@@ -25,6 +25,7 @@ def open(
     member: str | None = None,
     block_rows: int | None = None,
     device: Any = None,
+    labels_file: str | os.PathLike[str] | None = None,
 ) -> Blocks:
     """Make rows that are not one array ready to be passed as X.
 
@@ -44,12 +45,17 @@ def open(
     device : str or torch.device, default=None
         Bring all rows to this device, such as ``"cuda"``, and cluster them there; needs torch. A
         tensor is clustered where it lies.
+    labels_file : path, default=None
+        A ``.npy`` file for the labels, which are then mapped, not held in memory: 4 bytes per row.
+        Each `fit` or `predict` of a clusterer with centres or a mixture replaces it as a whole
+        when it ends; an ensemble's `fit`, too.
 
     Returns
     -------
     Blocks
-        X for `fit` and `predict` of `ConstrainedKMeans`, `COPKMeans`, `PCKMeans` and their
-        ensembles.
+        X for `fit` and `predict` of `ConstrainedKMeans`, `MiniBatchConstrainedKMeans`,
+        `COPKMeans`, `PCKMeans`, their ensembles, and `ConstrainedGaussianMixture` with a shared
+        covariance.
 
     Examples
     --------
@@ -62,6 +68,12 @@ def open(
     >>> conclust.COPKMeans(2, random_state=0).fit(X, constraints=known).report_
     ConstraintReport(2 of 2 kept: 1 of 1 must-link, 1 of 1 cannot-link)
     """
+    if labels_file is not None:
+        is_path = isinstance(source, str | os.PathLike)
+        if is_path and Path(source).resolve() == Path(labels_file).resolve():
+            raise ValueError(f"labels_file={str(labels_file)!r} is the file of the rows.")
+        rows = open(source, columns, member=member, block_rows=block_rows, device=device)
+        return rows.writing_to(labels_file)
     if device is not None:
         from conclust.blocks._tensor import on_device
 

@@ -129,7 +129,9 @@ class TensorBlocks(Blocks):
 
     def nearest(self, centers: npt.NDArray[Any]) -> npt.NDArray[np.int32]:
         """Nearest of some centres for each row, found on the device."""
-        return nearest_centers(self.tensor, centers)
+        labels = nearest_centers(self.tensor, centers)
+        self.keep_labels(labels)
+        return labels
 
     def open_rows(self, n_clusters: int, **how: Any) -> RowsOnDevice:  # type: ignore[override]
         """Make them ready for k-means; see `conclust._lloyd.rows.open_rows`."""

@@ -23,6 +23,7 @@ METHODS = (
     "auto",
     "cop-kmeans",
     "ckm",
+    "minibatch",
     "pckmeans",
     "mpckmeans",
     "gmm",

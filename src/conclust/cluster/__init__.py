@@ -32,6 +32,7 @@ from conclust.cluster._doubting_mixture import (
 from conclust.cluster._gaussian_mixture import ConstrainedGaussianMixture, rates_of
 from conclust.cluster._generalized_kmeans import GeneralizedKMeans
 from conclust.cluster._kernel_kmeans import SemiSupervisedKernelKMeans
+from conclust.cluster._mini_batch_kmeans import MiniBatchConstrainedKMeans
 from conclust.cluster._mixture import Mixture, log_joint, normalize
 from conclust.cluster._mpckmeans import MPCKMeans
 from conclust.cluster._pckmeans import PCKMeans, pckmeans
@@ -51,6 +52,7 @@ __all__ = [
     "Doubted",
     "GeneralizedKMeans",
     "MPCKMeans",
+    "MiniBatchConstrainedKMeans",
     "Mixture",
     "PCKMeans",
     "Scatter",

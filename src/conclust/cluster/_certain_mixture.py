@@ -35,7 +35,7 @@ class Run(NamedTuple):
     """The result of one start."""
 
     mixture: Mixture
-    responsibilities: np.ndarray  # (n_samples, n_components)
+    responsibilities: np.ndarray | None  # (n_samples, n_components), None for rows in blocks
     labels: np.ndarray  # (n_samples,) int32, every statement kept
     log_likelihood: float  # of the last iteration
     converged: bool
@@ -91,34 +91,83 @@ def constrained_gaussian_mixture(
     e_step = ExpectationStep(
         X, units, weight, responsibilities.shape[1], covariance_type, max_states
     )
-    mixture = m_step(X, responsibilities, weight, covariance_type, reg_covar)
-    rounds = Rounds(Round, on_round)
-    likelihood = -np.inf
+
+    def update(responsibilities: np.ndarray) -> Mixture:
+        return m_step(X, responsibilities, weight, covariance_type, reg_covar)
+
     pins: np.ndarray | None = None
     if labels is not None:
         pins = np.empty(units.graph.n_units, np.int64)
         pins[units.unit] = labels[units.rows]
-    converged = False
+    stood = until_it_stands(
+        e_step,
+        lambda expected: update(expected.responsibilities),
+        update(responsibilities),
+        pins,
+        max_iter=max_iter,
+        tol=tol,
+        on_round=on_round,
+    )
+    found = stood.expected.responsibilities.argmax(axis=1).astype(np.int32)
+    found[units.rows] = most_probable(stood.expected.score, stood.expected.pins, units)
+    return Run(
+        stood.mixture,
+        stood.expected.responsibilities,
+        found,
+        stood.log_likelihood,
+        stood.converged,
+        stood.history,
+        bool(e_step.marginals.exact.all()),
+    )
+
+
+class Stood(NamedTuple):
+    """Where EM came to rest, or was stopped."""
+
+    mixture: Mixture
+    expected: Any  # what the E-step finds under it
+    log_likelihood: float  # of the last iteration
+    converged: bool
+    history: list[Any]
+
+
+def until_it_stands(
+    e_step: Callable[[Mixture, Any], Any],
+    m_step: Callable[[Any], Mixture],
+    mixture: Mixture,
+    pins: np.ndarray | None,
+    *,
+    max_iter: int,
+    tol: float,
+    on_round: Callable[[Round], object] | None,
+) -> Stood:
+    """Repeat E-step and M-step.
+
+    Parameters
+    ----------
+    e_step : callable
+        Of a mixture and the last pins; what it finds has `log_likelihood` and `pins`.
+    m_step : callable
+        Of what the E-step finds.
+    mixture : Mixture
+        The first one.
+    pins : ndarray of shape (n_units,) or None
+    max_iter, tol, on_round
+        As in `constrained_gaussian_mixture`.
+    """
+    rounds = Rounds(Round, on_round)
+    likelihood, converged = -np.inf, False
     for _ in range(max_iter):
         expected = e_step(mixture, pins)
         pins = expected.pins
-        mixture = m_step(X, expected.responsibilities, weight, covariance_type, reg_covar)
+        mixture = m_step(expected)
         before, likelihood = likelihood, expected.log_likelihood
         change = likelihood - before
         rounds.note(likelihood, change)
         converged = abs(change) < tol
         if converged:
             break
-    expected = e_step(mixture, pins)
-    return Run(
-        mixture,
-        expected.responsibilities,
-        _most_probable(expected, units),
-        likelihood,
-        converged,
-        rounds.history,
-        bool(e_step.marginals.exact.all()),
-    )
+    return Stood(mixture, e_step(mixture, pins), likelihood, converged, rounds.history)
 
 
 class ExpectationStep:
@@ -212,10 +261,7 @@ def m_step(
     )
 
 
-def _most_probable(expected: Expected, units: Units) -> np.ndarray:
-    """Label free rows by themselves, linked ones by the best labelling found that keeps links."""
-    labels = expected.responsibilities.argmax(axis=1).astype(np.int32)
-    known = expected.pins if (expected.pins >= 0).all() else None
-    placed = place(-expected.score, units.graph, previous=known)
-    labels[units.rows] = placed.labels[units.unit]
-    return labels
+def most_probable(score: np.ndarray, pins: np.ndarray, units: Units) -> np.ndarray:
+    """Labels of the linked rows: the best labelling found that keeps links."""
+    known = pins if (pins >= 0).all() else None
+    return place(-score, units.graph, previous=known).labels[units.unit]

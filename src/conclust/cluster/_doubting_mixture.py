@@ -1,7 +1,7 @@
 """EM for a Gaussian mixture to which statements are evidence: wrong at rates that are estimated."""
 
 from collections.abc import Callable
-from typing import NamedTuple
+from typing import Any, NamedTuple, Protocol
 
 import numpy as np
 
@@ -10,7 +10,13 @@ from conclust._pairs import SignedPairs
 from conclust._placement.belief import Beliefs, Rates
 from conclust._progress import Rounds
 from conclust._sklearn import precision_cholesky
-from conclust.cluster._mixture import Mixture, log_joint, normalize
+from conclust.cluster._mixture import (
+    Mixture,
+    log_joint,
+    normalize,
+    shared_constant,
+    shared_terms,
+)
 
 # The rates are estimated as if one of ten more statements were wrong, and kept off both ends: at 0
 # a single wrong statement would be impossible, above .4 statements say hardly anything.
@@ -49,6 +55,13 @@ class Doubted(NamedTuple):
     log_evidence: float  # of the statements alone, given the rows
     converged: bool
     history: list[Round]
+
+
+class Scattered(Protocol):
+    """Sums over all rows that no iteration changes."""
+
+    total: FloatArray  # (n_features, n_features) Σ w x xᵀ
+    variances: FloatArray  # (n_features,)
 
 
 class Scatter:
@@ -109,22 +122,51 @@ def doubting_mixture(
     """
     n_components = responsibilities.shape[1]
     beliefs = Beliefs(pairs, n_components)
+    found: Doubted = until_beliefs_stand(
+        lambda mixture, rates: _expect(rows, beliefs, mixture, covariance_type, rates),
+        lambda found: m_step(rows, found.responsibilities, covariance_type, reg_covar),
+        m_step(rows, responsibilities, covariance_type, reg_covar),
+        pairs,
+        rates=rates,
+        max_iter=max_iter,
+        tol=tol,
+        on_round=on_round,
+    )
+    return found
+
+
+def until_beliefs_stand(
+    e_step: Callable[[Mixture, Rates], Any],
+    m_step: Callable[[Any], Mixture],
+    mixture: Mixture,
+    pairs: SignedPairs,
+    *,
+    rates: Rates | None,
+    max_iter: int,
+    tol: float,
+    on_round: Callable[[Round], object] | None,
+) -> Any:
+    """Repeat E-step and M-step from a first mixture, the rates estimated in between.
+
+    What the E-step finds is a `Doubted`, or a named tuple with `doubt`, `log_likelihood`,
+    `converged` and `history`, too; the last one is returned. The others are those of
+    `doubting_mixture`.
+    """
     believed_rates = Rates(FIRST_RATE, FIRST_RATE) if rates is None else rates
     rounds = Rounds(Round, on_round)
-    mixture = m_step(rows, responsibilities, covariance_type, reg_covar)
     likelihood, converged = -np.inf, False
     for _ in range(max_iter):
-        found = _expect(rows, beliefs, mixture, covariance_type, believed_rates)
+        found = e_step(mixture, believed_rates)
         if rates is None:
             believed_rates = estimated_rates(found.doubt, pairs)
-        mixture = m_step(rows, found.responsibilities, covariance_type, reg_covar)
+        mixture = m_step(found)
         before, likelihood = likelihood, found.log_likelihood
         change = likelihood - before
         rounds.note(likelihood, change, *believed_rates)
         converged = abs(change) < tol
         if converged:
             break
-    found = _expect(rows, beliefs, mixture, covariance_type, believed_rates)
+    found = e_step(mixture, believed_rates)
     return found._replace(converged=converged, history=rounds.history)
 
 
@@ -163,18 +205,12 @@ def estimated_rates(doubt: FloatArray, pairs: SignedPairs) -> Rates:
 def log_prior_of(rows: Scatter, mixture: Mixture, covariance_type: str) -> tuple[FloatArray, float]:
     """Log π_c + log N(x; μ_c, Σ_c) up to a constant of each row, and the sum of those constants.
 
-    Under a shared covariance xᵀΣ⁻¹x is the same for all components: O(n k d) without it.
+    Under a shared covariance this costs O(n k d); see `shared_terms`.
     """
     if covariance_type != "tied":
         return log_joint(rows.X, mixture, covariance_type), 0.0
-    factor = mixture.precisions_cholesky  # Σ⁻¹ = F Fᵀ
-    pulled = factor @ (mixture.means @ factor).T  # (n_features, n_components) Σ⁻¹ μ
-    offset = np.log(mixture.weights) - 0.5 * (mixture.means * pulled.T).sum(axis=1)
-    log_det = 2 * np.log(np.diag(factor)).sum()
-    n_features = rows.X.shape[1]
-    squares = (factor * (rows.total @ factor)).sum()  # tr(Σ⁻¹ Σ_i w_i x_i x_iᵀ)
-    constant = 0.5 * (rows.mass * (log_det - n_features * np.log(2 * np.pi)) - squares)
-    return rows.X @ pulled + offset, float(constant)
+    pulled, offset = shared_terms(mixture)
+    return rows.X @ pulled + offset, shared_constant(mixture, rows.total, rows.mass)
 
 
 def m_step(
@@ -205,23 +241,33 @@ def m_step(
     n_features = rows.X.shape[1]
     counts = mass.sum(axis=0)
     means = mass.T @ rows.X / np.maximum(counts, TINY)[:, None]
-    shared = shared_covariance(rows, counts, means, covariance_type)
     if covariance_type == "tied":
-        covariances = shared
-        covariances.flat[:: n_features + 1] += reg_covar
-    else:
-        covariances = own_covariances(rows, mass, counts, means, shared, covariance_type)
-        covariances += reg_covar * (np.eye(n_features) if covariance_type == "full" else 1.0)
-    weights = (counts + 1.0) / (counts + 1.0).sum()
+        return shared_mixture(rows, counts, means, reg_covar)
+    shared = shared_covariance(rows, counts, means, covariance_type)
+    covariances = own_covariances(rows, mass, counts, means, shared, covariance_type)
+    covariances += reg_covar * (np.eye(n_features) if covariance_type == "full" else 1.0)
     factors = precision_cholesky(covariances, covariance_type)
-    return Mixture(weights, means, covariances, factors)
+    return Mixture(_shares(counts), means, covariances, factors)
+
+
+def shared_mixture(
+    rows: Scattered, counts: FloatArray, means: FloatArray, reg_covar: float
+) -> Mixture:
+    """`m_step` with one shared covariance, which needs no row but only counts and means."""
+    covariance = shared_covariance(rows, counts, means, "tied")
+    covariance.flat[:: len(covariance) + 1] += reg_covar
+    return Mixture(_shares(counts), means, covariance, precision_cholesky(covariance, "tied"))
+
+
+def _shares(counts: FloatArray) -> FloatArray:
+    return (counts + 1.0) / (counts + 1.0).sum()
 
 
 def shared_covariance(
-    rows: Scatter, counts: FloatArray, means: FloatArray, covariance_type: str
+    rows: Scattered, counts: FloatArray, means: FloatArray, covariance_type: str
 ) -> FloatArray:
     """Pooled within the components and drawn towards a sphere; see `m_step`."""
-    n_features = rows.X.shape[1]
+    n_features = len(rows.total)
     rate = SHRINK_SHARED if covariance_type == "tied" else SHRINK_COMMON
     extra = rate * n_features
     within = rows.total - (counts * means.T) @ means

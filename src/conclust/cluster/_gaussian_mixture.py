@@ -11,12 +11,13 @@ from sklearn.exceptions import ConvergenceWarning
 from sklearn.utils import check_random_state
 from sklearn.utils.validation import check_is_fitted
 
+from conclust._arrays import empty_labels, in_parts, is_source, keep_labels
 from conclust._declare import PAIRS, Named, Takes
 from conclust._kernels.place_hard import sum_costs
 from conclust._known_labels import SEEDS
 from conclust._living import Living, told
 from conclust._lloyd.best import best_of_starts, n_starts
-from conclust._lloyd.start import centered, init_centers
+from conclust._lloyd.start import centered, init_centers, scaled_tolerance
 from conclust._placement.belief import Rates, is_forest
 from conclust._placement.hard import Outcome, Placement, place
 from conclust._placement.links import link_rows
@@ -26,15 +27,15 @@ from conclust._sklearn import (
     Interval,
     StrOptions,
     fit_context,
-    scaled_tolerance,
 )
 from conclust._statements import by_statement, most_doubted
 from conclust._validation import check_enough_rows, check_inputs, check_new_rows, weights_of_rows
 from conclust.cluster._certain_mixture import Run, constrained_gaussian_mixture
 from conclust.cluster._constrained_kmeans import constrained_kmeans
 from conclust.cluster._cop_kmeans import cop_kmeans
-from conclust.cluster._doubting_mixture import Doubted, Scatter, doubting_mixture, softened
+from conclust.cluster._doubting_mixture import Scatter, doubting_mixture, softened
 from conclust.cluster._mixture import Mixture, log_joint, normalize, precisions_of
+from conclust.cluster._mixture_in_blocks import DoubtInBlocks, mixture_in_blocks
 from conclust.cluster._pckmeans import pckmeans
 from conclust.cluster._penalty import MULTIPLES, NO_PAIRS, price_by_regret
 from conclust.constraints import Constraints
@@ -91,7 +92,8 @@ class ConstrainedGaussianMixture(Living, ClusterMixin, BaseEstimator):
         The most probable labelling that keeps every statement; with a `flip_rate`, the most
         probable label of each row.
     responsibilities_ : ndarray of shape (n_samples, n_components)
-        Probability of each component for each row of `fit`, given the rows and all statements.
+        Probability of each component for each row of `fit`, given the rows and all statements; not
+        there for rows in blocks.
     weights_, means_, covariances_, precisions_, precisions_cholesky_ : ndarray
         As in scikit-learn's GaussianMixture.
     lower_bound_ : float
@@ -193,6 +195,7 @@ class ConstrainedGaussianMixture(Living, ClusterMixin, BaseEstimator):
         when="clusters are elongated or differ in spread; probabilities",
         hard=True,
         sparse=False,
+        blocks=True,
         names=(
             Named("gmm", "a Gaussian mixture under statements"),
             Named(
@@ -262,7 +265,8 @@ class ConstrainedGaussianMixture(Living, ClusterMixin, BaseEstimator):
 
         Parameters
         ----------
-        X : array-like of shape (n_samples, n_features)
+        X : {array-like, Blocks} of shape (n_samples, n_features)
+            Blocks: see :func:`conclust.blocks.open`; with ``covariance_type="tied"``.
         y : array-like of shape (n_samples,), default=None
             Class of each row, -1, None or NaN where it is not known; see `seeds`.
         constraints : Constraints, default=None
@@ -281,9 +285,12 @@ class ConstrainedGaussianMixture(Living, ClusterMixin, BaseEstimator):
         InfeasibleConstraintsError
             When no labelling with `n_components` components keeps them; never with a `flip_rate`.
         """
+        self._refuse_blocks(X)
         X, constraints = check_inputs(self, X, constraints)
-        check_enough_rows(len(X), self.n_components, "n_components")
-        weight = weights_of_rows(sample_weight, X)
+        check_enough_rows(X.shape[0], self.n_components, "n_components")
+        # For rows in blocks no array of ones.
+        is_plain = sample_weight is None and is_source(X)
+        weight = None if is_plain else weights_of_rows(sample_weight, X)
         self.constraints_ = constraints
         if is_certain(self.flip_rate):
             best = self._keep_all(X, constraints, weight)
@@ -293,7 +300,10 @@ class ConstrainedGaussianMixture(Living, ClusterMixin, BaseEstimator):
         self.covariances_ = best.mixture.covariances
         self.precisions_cholesky_ = best.mixture.precisions_cholesky
         self.precisions_ = precisions_of(self.precisions_cholesky_, self.covariance_type)
-        self.labels_, self.responsibilities_ = best.labels, best.responsibilities
+        self.labels_ = best.labels
+        self.__dict__.pop("responsibilities_", None)
+        if best.responsibilities is not None:
+            self.responsibilities_ = best.responsibilities
         self.lower_bound_, self.converged_ = best.log_likelihood, best.converged
         self.exact_ = best.exact
         self.n_iter_, self.history_ = len(best.history), best.history
@@ -308,12 +318,36 @@ class ConstrainedGaussianMixture(Living, ClusterMixin, BaseEstimator):
             )
         return self
 
-    def _keep_all(self, X: np.ndarray, constraints: Constraints, weight: np.ndarray) -> Run:
+    def _refuse_blocks(self, X: Any) -> None:
+        """Say what is not done with rows in blocks."""
+        if not is_source(X):
+            return
+        is_random = isinstance(self.init, str) and self.init == "random"
+        for name, is_refused, way_out in (
+            ("covariance_type", self.covariance_type != "tied", "'tied'"),
+            ("init", is_random, "'kmeans' or an array"),
+        ):
+            if is_refused:
+                raise ValueError(
+                    f"{name}={getattr(self, name)!r} needs all rows at once, and X is {X!r}. In "
+                    f"blocks {name} must be {way_out}; if the rows fit into memory, pass "
+                    "X.to_numpy()."
+                )
+
+    def _keep_all(self, X: Any, constraints: Constraints, weight: np.ndarray | None) -> Run:
         """The best start of EM under statements that are certain."""
         self.flip_rate_, self.doubt_ = Rates(0.0, 0.0), np.zeros(len(constraints))
         units = hard_units(constraints, self.n_components, WAY_OUT, argument="n_components")
         random_state = check_random_state(self.random_state)
         data = centered(X)
+
+        how: dict[str, Any] = {
+            "reg_covar": self.reg_covar,
+            "sample_weight": weight,
+            "max_iter": self.max_iter,
+            "tol": self.tol,
+            "max_states": self.max_states,
+        }
 
         def start(number: int, on_round: Any) -> Run:
             first, labels, failed = self._start(data.X, data.mean, units, weight, random_state)
@@ -321,18 +355,17 @@ class ConstrainedGaussianMixture(Living, ClusterMixin, BaseEstimator):
                 raise_infeasible(
                     constraints, self.n_components, failed, WAY_OUT, argument="n_components"
                 )
+            if first is None:
+                k = self.n_components
+                return mixture_in_blocks(data.X, units, labels, k, on_round=on_round, **how)
             return constrained_gaussian_mixture(
                 data.X,
                 units,
                 first,
                 labels=labels,
                 covariance_type=self.covariance_type,
-                reg_covar=self.reg_covar,
-                sample_weight=weight,
-                max_iter=self.max_iter,
-                tol=self.tol,
-                max_states=self.max_states,
                 on_round=on_round,
+                **how,
             )
 
         best = best_of_starts(
@@ -345,32 +378,38 @@ class ConstrainedGaussianMixture(Living, ClusterMixin, BaseEstimator):
         moved = best.mixture._replace(means=best.mixture.means + data.mean)
         return best._replace(mixture=moved)
 
-    def _doubt(self, X: np.ndarray, constraints: Constraints, weight: np.ndarray) -> Run:
+    def _doubt(self, X: Any, constraints: Constraints, weight: np.ndarray | None) -> Run:
         """The best start of EM under statements that may be wrong."""
         given = rates_of(self.flip_rate)
         random_state = check_random_state(self.random_state)
         data = centered(X)
-        rows, pairs = Scatter(data.X, weight), constraints.pairs()
+        pairs = constraints.pairs()
+        rows: Any = (
+            DoubtInBlocks(data.X, weight, pairs, self.n_components)
+            if is_source(X)
+            else Scatter(data.X, weight)
+        )
+        how: dict[str, Any] = {
+            "rates": given,
+            "reg_covar": self.reg_covar,
+            "max_iter": self.max_iter,
+            "tol": self.tol,
+        }
 
-        def run(responsibilities: np.ndarray, on_round: Any) -> Doubted:
+        def run(first: np.ndarray, on_round: Any) -> Any:
+            if is_source(X):
+                return rows.run(first, on_round=on_round, **how)
+            kind = self.covariance_type
             return doubting_mixture(
-                rows,
-                pairs,
-                responsibilities,
-                covariance_type=self.covariance_type,
-                rates=given,
-                reg_covar=self.reg_covar,
-                max_iter=self.max_iter,
-                tol=self.tol,
-                on_round=on_round,
+                rows, pairs, first, covariance_type=kind, on_round=on_round, **how
             )
 
-        def start(number: int, on_round: Any) -> Doubted:
+        def start(number: int, on_round: Any) -> Any:
             firsts = self._soft_starts(data.X, data.mean, constraints, weight, random_state)
             found = [run(first, on_round) for first in firsts]
             return best_of_starts(lambda number, on_round: found[number], len(found), worth)
 
-        def worth(run: Doubted) -> tuple[float, ...]:
+        def worth(run: Any) -> tuple[float, ...]:
             return -run.log_evidence, -run.log_likelihood
 
         best = best_of_starts(
@@ -382,10 +421,15 @@ class ConstrainedGaussianMixture(Living, ClusterMixin, BaseEstimator):
         )
         self.flip_rate_ = best.rates
         self.doubt_ = by_statement(best.doubt, pairs.statement, len(constraints))
+        if is_source(X):
+            moved, shares, labels = data.mean, None, rows.labels(best)
+        else:
+            moved, shares = rows.mean + data.mean, best.responsibilities
+            labels = shares.argmax(axis=1).astype(np.int32)
         return Run(
-            best.mixture._replace(means=best.mixture.means + rows.mean + data.mean),
-            best.responsibilities,
-            best.responsibilities.argmax(axis=1).astype(np.int32),
+            best.mixture._replace(means=best.mixture.means + moved),
+            shares,
+            labels,
             best.log_likelihood,
             best.converged,
             best.history,
@@ -394,13 +438,13 @@ class ConstrainedGaussianMixture(Living, ClusterMixin, BaseEstimator):
 
     def _soft_starts(
         self,
-        X: np.ndarray,
+        X: Any,
         mean: np.ndarray,
         constraints: Constraints,
-        weight: np.ndarray,
+        weight: np.ndarray | None,
         random_state: np.random.RandomState,
     ) -> list[np.ndarray]:
-        """Responsibilities to start from: soft and plain k-means from the same centres."""
+        """Responsibilities (in blocks: labels) to start from: soft and plain k-means."""
         if self._resumes is not None:
             return [self._resumes]
         if isinstance(self.init, str) and self.init == "random":
@@ -412,20 +456,23 @@ class ConstrainedGaussianMixture(Living, ClusterMixin, BaseEstimator):
         starts = [constrained_kmeans(X, *NO_PAIRS, centers, sample_weight=weight, tol=tol).labels]
         if constraints:
             links = link_rows(constraints)
-            price = MULTIPLES[1] * price_by_regret(X, centers, weight)
+            counted = np.ones(X.shape[0], dtype=X.dtype) if weight is None else weight
+            price = MULTIPLES[1] * price_by_regret(X, centers, counted)
             found = pckmeans(X, links, price, centers, sample_weight=weight, tol=tol)
             starts.insert(0, found.labels)
+        if is_source(X):
+            return starts
         return [softened(labels, self.n_components) for labels in starts]
 
     def _start(
         self,
-        X: np.ndarray,
+        X: Any,
         mean: np.ndarray,
         units: Units,
-        weight: np.ndarray,
+        weight: np.ndarray | None,
         random_state: np.random.RandomState,
-    ) -> tuple[np.ndarray, np.ndarray, Placement | None]:
-        """Responsibilities, labels that keep every link, and why there are none."""
+    ) -> tuple[np.ndarray | None, np.ndarray, Placement | None]:
+        """Responsibilities (None in blocks), labels that keep every link, why there are none."""
         if self._resumes is not None or (isinstance(self.init, str) and self.init == "random"):
             responsibilities = self._resumes
             if responsibilities is None:
@@ -442,8 +489,10 @@ class ConstrainedGaussianMixture(Living, ClusterMixin, BaseEstimator):
         centers = init_centers(X, self.n_components, init, weight, random_state, mean=mean)
         tol = scaled_tolerance(X, 1e-4)  # as scikit-learn starts its mixtures
         run = cop_kmeans(X, units, centers, sample_weight=weight, tol=tol)
-        responsibilities = np.eye(self.n_components, dtype=X.dtype)[run.labels]
-        return responsibilities, run.labels, None if run.history else run.placement
+        failed = None if run.history else run.placement
+        if is_source(X):
+            return None, run.labels, failed
+        return np.eye(self.n_components, dtype=X.dtype)[run.labels], run.labels, failed
 
     # ------------------------------------------------------------------ known labels, going on
 
@@ -455,7 +504,9 @@ class ConstrainedGaussianMixture(Living, ClusterMixin, BaseEstimator):
 
     @property
     def _by_cluster(self) -> dict[str, int]:  # type: ignore[override]
-        shared = {"means_": 0, "weights_": 0, "responsibilities_": 1}
+        shared = {"means_": 0, "weights_": 0}
+        if hasattr(self, "responsibilities_"):
+            shared["responsibilities_"] = 1
         if self.covariance_type == "tied":
             return shared
         return shared | dict.fromkeys(("covariances_", "precisions_", "precisions_cholesky_"), 0)
@@ -465,6 +516,8 @@ class ConstrainedGaussianMixture(Living, ClusterMixin, BaseEstimator):
 
     def _bind(self, rows: np.ndarray, numbers: np.ndarray) -> None:
         super()._bind(rows, numbers)
+        if not hasattr(self, "responsibilities_"):
+            return
         self.responsibilities_ = self.responsibilities_.copy()
         self.responsibilities_[rows] = np.eye(self._n_clusters)[numbers]
 
@@ -509,46 +562,53 @@ class ConstrainedGaussianMixture(Living, ClusterMixin, BaseEstimator):
 
         Parameters
         ----------
-        X : array-like of shape (n_samples, n_features)
+        X : {array-like, Blocks} of shape (n_samples, n_features)
 
         Returns
         -------
         ndarray of shape (n_samples,), int32
         """
-        return self._log_joint(X).argmax(axis=1).astype(np.int32)
+        X = self._check_new_rows(X)
+        labels = empty_labels(X)
+        for start, rows in in_parts(X):
+            labels[start : start + len(rows)] = self._log_joint(rows).argmax(axis=1)
+        keep_labels(X, labels)
+        return labels
 
     def predict_proba(self, X: Any) -> np.ndarray:
         """Probability of each component for each row; statements are not applied again.
 
         Parameters
         ----------
-        X : array-like of shape (n_samples, n_features)
+        X : {array-like, Blocks} of shape (n_samples, n_features)
 
         Returns
         -------
         ndarray of shape (n_samples, n_components)
         """
-        return normalize(self._log_joint(X))[1]
+        parts = in_parts(self._check_new_rows(X))
+        return np.concatenate([normalize(self._log_joint(rows))[1] for _, rows in parts])
 
     def score_samples(self, X: Any) -> np.ndarray:
         """Log density of each row.
 
         Parameters
         ----------
-        X : array-like of shape (n_samples, n_features)
+        X : {array-like, Blocks} of shape (n_samples, n_features)
 
         Returns
         -------
         ndarray of shape (n_samples,)
         """
-        return normalize(self._log_joint(X))[0]
+        parts = in_parts(self._check_new_rows(X))
+        return np.concatenate([normalize(self._log_joint(rows))[0] for _, rows in parts])
 
     def score(self, X: Any, y: Any = None) -> float:
         """Mean log density of the rows.
 
         Parameters
         ----------
-        X : array-like of shape (n_samples, n_features)
+        X : {array-like, Blocks} of shape (n_samples, n_features)
         y : ignored
 
         Returns
@@ -557,9 +617,11 @@ class ConstrainedGaussianMixture(Living, ClusterMixin, BaseEstimator):
         """
         return float(self.score_samples(X).mean())
 
-    def _log_joint(self, X: Any) -> np.ndarray:
+    def _check_new_rows(self, X: Any) -> Any:
         check_is_fitted(self)
-        X = check_new_rows(self, X, dtype=self.means_.dtype)
+        return check_new_rows(self, X, dtype=self.means_.dtype)
+
+    def _log_joint(self, X: np.ndarray) -> np.ndarray:
         # Moved to where the components are: squares of large numbers would lose digits.
         middle = self.means_.mean(axis=0)
         mixture = Mixture(

@@ -8,6 +8,7 @@ import numpy as np
 from sklearn.utils import check_random_state
 from sklearn.utils.validation import check_is_fitted
 
+from conclust._arrays import keep_labels
 from conclust._declare import PAIRS, Named, Takes
 from conclust._lloyd.best import warn_if_degenerate
 from conclust._lloyd.start import centered, init_centers
@@ -376,6 +377,7 @@ class BoostedConstrainedKMeans(JudgedMixin):
         # Statements of a kind that is ignored have no weight; there may be no others.
         self.constraint_weights_ = learned / (learned.sum() or 1.0)
         self._judges = Judges.of(data, constraints, found.members, weight, final_seed)
+        keep_labels(X, self.labels_)
         warn_if_degenerate(self.labels_, self.n_clusters)
         return self
 

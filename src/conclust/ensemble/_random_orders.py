@@ -7,6 +7,7 @@ import numpy as np
 from joblib import Parallel, delayed
 from sklearn.utils import check_random_state
 
+from conclust._arrays import keep_labels
 from conclust._declare import PAIRS, Named, Takes
 from conclust._lloyd.best import warn_if_degenerate
 from conclust._lloyd.start import Centered, centered, init_centers
@@ -240,6 +241,7 @@ class ConstrainedKMeansEnsemble(JudgedMixin):
         self._combine(members, constraints, final_seed)
         self.history_ = rounds.history
         self.converged_ = all(member.converged for member in members)
+        keep_labels(X, self.labels_)
         warn_if_degenerate(self.labels_, self.n_clusters)
         self._judges = Judges.of(data, constraints, members, weight, final_seed)
         return self

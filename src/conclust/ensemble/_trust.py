@@ -9,6 +9,7 @@ import numpy.typing as npt
 from joblib import Parallel, delayed
 from sklearn.utils import check_random_state
 
+from conclust._arrays import keep_labels
 from conclust._declare import PAIRS, Named, Takes
 from conclust._folds import AS_GOOD, left_open
 from conclust._lloyd.best import best_of_starts, n_starts, warn_if_degenerate
@@ -289,6 +290,7 @@ class TrustEnsemble(CodesMixin):
         self._combine(members, constraints, final_seed)
         self.history_ = rounds.history
         self.converged_ = all(member.converged for member in members)
+        keep_labels(X, self.labels_)
         warn_if_degenerate(self.labels_, self.n_clusters)
         self.trust_, self.doubt_ = np.ones(len(constraints)), np.zeros(len(constraints))
         self.trust_[pairwise], self.doubt_[pairwise] = trust, doubt
