@@ -36,7 +36,8 @@ plot_change(everybody, last_month, this_month, titles=("last month", "update(new
 newcomers = np.arange(240, 300)
 split = Constraints().split(this_month[-1], this_month, everybody, rows=newcomers)
 model.update(constraints_new=split, n_clusters=4)
-plot_change(everybody, this_month, model.labels_, split, titles=("update(new)", "update(split)"), n=12)
+titles = ("update(new)", "update(split)")
+plot_change(everybody, this_month, model.labels_, split, titles=titles, n=12)
 plt.show()
 
 # %%

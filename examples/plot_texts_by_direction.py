@@ -18,11 +18,33 @@ from conclust import PCKMeans, sample_constraints
 from conclust.plotting import plot_constraints
 
 words = {
-    "ships": "anchor captain cargo crew deck harbour hull sail storm tide".split(),
-    "bread": "bake crumb dough flour knead loaf oven rye salt yeast".split(),
-    "chess": "bishop board castle check gambit king knight mate pawn queen".split(),
+    "ships": [
+        "anchor",
+        "captain",
+        "cargo",
+        "crew",
+        "deck",
+        "harbour",
+        "hull",
+        "sail",
+        "storm",
+        "tide",
+    ],
+    "bread": ["bake", "crumb", "dough", "flour", "knead", "loaf", "oven", "rye", "salt", "yeast"],
+    "chess": [
+        "bishop",
+        "board",
+        "castle",
+        "check",
+        "gambit",
+        "king",
+        "knight",
+        "mate",
+        "pawn",
+        "queen",
+    ],
 }
-common = "a and in of on that the to was with".split()
+common = ["a", "and", "in", "of", "on", "that", "the", "to", "was", "with"]
 rng = np.random.RandomState(0)
 subject = rng.choice(3, 240)
 length = rng.choice([10, 30, 300], 240)

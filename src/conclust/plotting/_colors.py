@@ -1,7 +1,7 @@
-"""Colours that colour-blind eyes tell apart (Okabe and Ito), and shapes besides."""
+"""Colours that colour-blind eyes tell apart (Okabe and Ito, and Tol), and shapes besides."""
 
 MUST, CANNOT, RELATIVE = "#222222", "#d55e00", "#7b3294"
-CLUSTERS = ["#0072b2", "#e69f00", "#009e73", "#cc79a7", "#56b4e9", "#8c6d31", "#f0e442", "#5254a3"]
+CLUSTERS = ["#0072b2", "#e69f00", "#009e73", "#cc79a7", "#56b4e9", "#8c6d31", "#999933", "#5254a3"]
 MARKERS = ["o", "s", "^", "D", "v", "P", "X", "p"]
 GREY = "#777777"
 TOGETHER, APART = "#0072b2", "#d55e00"

@@ -8,7 +8,7 @@ from sklearn.metrics import adjusted_rand_score
 
 from conclust._arrays import IntArray
 from conclust._progress import curve_of
-from conclust.plotting._colors import TOGETHER
+from conclust.plotting._colors import color, marker
 from conclust.plotting._matplotlib import new_axes
 
 
@@ -50,8 +50,8 @@ def plot_history(
     curve = _session_curve if hasattr(type(model), "tell") else _fit_curve
     rounds, values, x_name, y_name = curve(model, y, every)
     ax = new_axes(ax)
-    paint = {"color": TOGETHER} if label is None else {"label": label}
-    ax.plot(rounds, values, marker="o", ms=4, **paint)
+    number = len(ax.lines)
+    ax.plot(rounds, values, marker=marker(number), ms=5, color=color(number), label=label)
     ax.set(xlabel=x_name, ylabel=y_name)
     ax.xaxis.get_major_locator().set_params(integer=True)
     if y is not None:

@@ -104,7 +104,7 @@ def plot_constraints(
         ax.set_title(f"{int(kept.sum()):,} of {len(kept):,} statements kept", fontsize=10)
     _say_what_is_left_out(ax, len(rows), len(plane), min(n, len(known)), len(known))
     if legend:
-        _write_legend(ax)
+        _write_legend(ax, len(plane))
     return ax
 
 
@@ -186,7 +186,7 @@ def plot_change(
         ax.set(xlim=_limits(plane[:, 0]), ylim=_limits(plane[:, 1]))
     _say_what_is_left_out(axes[1], len(rows), len(plane), min(n, len(known)), len(known))
     for ax in axes:
-        _write_legend(ax)
+        _write_legend(ax, len(plane))
     return axes
 
 
@@ -371,7 +371,7 @@ def _say_what_is_left_out(ax: Any, rows: int, n_rows: int, n_lines: int, n_known
         ax.set_xlabel("\n".join(filter(None, [ax.get_xlabel(), said])), fontsize=8)
 
 
-def _write_legend(ax: Any) -> None:
+def _write_legend(ax: Any, n_rows: int) -> None:
     """Below the axes and what is written there."""
     from matplotlib.transforms import ScaledTranslation
 
@@ -382,6 +382,7 @@ def _write_legend(ax: Any) -> None:
     ax.legend(
         fontsize=8,
         frameon=False,
+        markerscale=max(1.0, 5 / np.sqrt(_size(n_rows))),  # points of a large set are tiny
         ncols=2,
         loc="upper center",
         bbox_to_anchor=(0.5, 0),
