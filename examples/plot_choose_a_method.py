@@ -61,5 +61,5 @@ ax.legend(loc="upper right", fontsize=9)
 plt.show()
 
 # %%
-# :class:`~conclust.ConstraintSearchCV` does this over a grid of settings; for the whole choice in one
-# call there is :class:`~conclust.AutoCluster`.
+# :class:`~conclust.ConstraintSearchCV` does this over a grid of settings; for the whole choice in
+# one call there is :class:`~conclust.AutoCluster`.

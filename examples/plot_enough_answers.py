@@ -22,8 +22,8 @@ quick = BoostCluster(n_estimators=10)
 session = ask(X, Labels(species), 60, 3, "random", random_state=0, estimator=quick)
 
 # %%
-# Left, what only we can see: how far the clusters are the species. Right, what the session sees: how
-# many flowers the last answers have moved.
+# Left, what only we can see: how far the clusters are the species. Right, what the session sees:
+# how many flowers the last answers have moved.
 
 figure, (left, right) = plt.subplots(1, 2, figsize=(10, 4), layout="constrained")
 plot_history(session, species, every=10, ax=left)

@@ -20,8 +20,8 @@ model = COPKMeans(3, random_state=0).fit(X)
 last_month = model.labels_.copy()
 
 # %%
-# This month sixty more come, most of them of a new sort. They are put where they are nearest; nobody
-# else moves. The left picture has the old rows, in the right one new ones have a dotted ring.
+# This month sixty more come, of a new sort. They are put where they are nearest; nobody else
+# moves. The left picture has the old rows; in the right one new ones have a dotted ring.
 
 new, _ = make_blobs(60, centers=[(9, 6)], cluster_std=0.8, random_state=4)
 model.update(new)
@@ -30,8 +30,8 @@ this_month = model.labels_.copy()
 plot_change(everybody, last_month, this_month, titles=("last month", "update(new)"))
 
 # %%
-# "These are not like the others of their cluster," says somebody, and splits them off. One statement
-# of that kind, and one cluster more: a cluster opens where it was said.
+# "These are not like the others of their cluster," says somebody, and splits them off. That makes
+# some statements; with one cluster more, it opens where they were made.
 
 newcomers = np.arange(240, 300)
 split = Constraints().split(this_month[-1], this_month, everybody, rows=newcomers)

@@ -12,12 +12,12 @@ import matplotlib.pyplot as plt
 import numpy as np
 from sklearn.datasets import make_blobs
 
-from conclust import AutoCluster, sample_constraints
+from conclust import COPKMeans, sample_constraints
 from conclust.model_selection import choose_n_clusters
 from conclust.plotting import plot_constraints
 
 corners = np.array([(0, 0), (20, 0), (0, 20), (20, 20)])
-centers = np.vstack([corners, corners + (5, 1)])
+centers = np.vstack([corners, corners + np.array([5, 1])])
 X, sort = make_blobs(400, centers=centers, cluster_std=1.3, random_state=0)
 told = sample_constraints(sort, 150, random_state=0)
 
@@ -37,6 +37,6 @@ left.axvline(curve.chosen, color="#777777", ls=":")
 left.set(xlabel="number of clusters", ylabel="share of statements broken")
 left.set_title(f"Both errors are smallest at {curve.chosen}")
 left.legend()
-labels = AutoCluster(curve.chosen, random_state=0).fit(X, constraints=told).labels_
+labels = COPKMeans(curve.chosen, random_state=0).fit(X, constraints=told).labels_
 plot_constraints(X, labels, told, n=40, ax=right)
 plt.show()

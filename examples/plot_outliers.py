@@ -1,8 +1,8 @@
 """Rows that belong nowhere
 ========================
 
-Three clusters, some rows from everywhere, and three very far ones. K-means gives each row a cluster;
-the far ones take a centre for themselves, and two true clusters become one.
+Three clusters, some rows from everywhere, and three very far ones. K-means gives each row a
+cluster; the far ones take a centre for themselves, and two true clusters become one.
 """
 
 # %%

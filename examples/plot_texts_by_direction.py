@@ -6,8 +6,8 @@ see their lengths; the angle between them sees the subject.
 """
 
 # %%
-# Documents of three subjects, made of subject words and common ones. Some have ten words, some three
-# hundred.
+# Documents of three subjects, made of subject words and common ones. Some have ten words, some
+# three hundred.
 
 import matplotlib.pyplot as plt
 import numpy as np
@@ -18,31 +18,9 @@ from conclust import PCKMeans, sample_constraints
 from conclust.plotting import plot_constraints
 
 words = {
-    "ships": [
-        "anchor",
-        "captain",
-        "cargo",
-        "crew",
-        "deck",
-        "harbour",
-        "hull",
-        "sail",
-        "storm",
-        "tide",
-    ],
-    "bread": ["bake", "crumb", "dough", "flour", "knead", "loaf", "oven", "rye", "salt", "yeast"],
-    "chess": [
-        "bishop",
-        "board",
-        "castle",
-        "check",
-        "gambit",
-        "king",
-        "knight",
-        "mate",
-        "pawn",
-        "queen",
-    ],
+    "ships": ["anchor", "captain", "cargo", "crew", "deck", "harbour", "hull", "sail", "tide"],
+    "bread": ["bake", "crumb", "dough", "flour", "knead", "loaf", "oven", "rye", "yeast"],
+    "chess": ["bishop", "board", "castle", "check", "gambit", "king", "knight", "mate", "queen"],
 }
 common = ["a", "and", "in", "of", "on", "that", "the", "to", "was", "with"]
 rng = np.random.RandomState(0)

@@ -7,7 +7,8 @@ is.
 """
 
 # %%
-# Three species of iris, of which two overlap. K-means cuts the cloud on the right into round pieces.
+# Three species of iris, of which two overlap. K-means cuts the cloud on the right into round
+# pieces.
 
 import matplotlib.pyplot as plt
 from sklearn.cluster import KMeans
