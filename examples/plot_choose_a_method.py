@@ -36,7 +36,7 @@ methods = [
     MPCKMeans(3, random_state=0),
     ConstrainedGaussianMixture(3, random_state=0),
 ]
-folds = list(ConstraintKFold(5, random_state=0).split(told))
+folds = list(ConstraintKFold(3, random_state=0).split(told))
 names = [type(method).__name__ for method in methods]
 kept, index = [], []
 for method in methods:

@@ -2,7 +2,7 @@
 ===================================
 
 Ninety people are to be grouped into three workshops by what they are interested in. A room holds
-32, a workshop needs 28; couples come together, and the two who cannot stand each other do not.
+32, a workshop needs 28; couples come together, and those who cannot stand each other do not.
 """
 
 # %%
