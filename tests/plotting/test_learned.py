@@ -12,7 +12,7 @@ from conclust import (
     ReCon,
     sample_constraints,
 )
-from conclust.active import Labels, RandomPairs, Session, ask
+from conclust.active import COBRAS, Labels, RandomPairs, Session, ask
 from conclust.exceptions import SessionError
 
 matplotlib = pytest.importorskip("matplotlib", reason="figures need the extra `plot`")
@@ -121,6 +121,17 @@ def test_stages_of_a_session_end_with_its_labels():
     np.testing.assert_array_equal(stages[0], again.labels_)
     with pytest.raises(SessionError, match="every=0 must be a whole number above 0"):
         list(session.staged_labels(0))
+
+
+@pytest.mark.parametrize(
+    "estimator", [COPKMeans(n_init=1), pytest.param("strategy", marks=pytest.mark.slow)]
+)
+def test_stages_have_all_rows_of_a_large_session(estimator):
+    X, y = blobs(20_400)
+    session = ask(X, Labels(y), 12, 3, COBRAS(), random_state=0, estimator=estimator)
+    stages = list(session.staged_labels(10))
+    assert [len(labels) for labels in stages] == [20_400] * 3
+    np.testing.assert_array_equal(stages[-1], session.labels_)
 
 
 def test_history_of_a_session_is_by_answers():

@@ -109,6 +109,22 @@ def test_of_many_rows_and_statements_some_are_drawn_and_it_is_said():
     assert {tuple(place) for place in named.tolist()} <= places
 
 
+@pytest.mark.parametrize("kind", [np.asarray, sp.csr_matrix, pd.DataFrame])
+def test_change_of_many_rows(kind):
+    before = np.arange(25_000) % 2
+    after = np.where(np.arange(25_000) < 10, 1 - before, before)
+    X = np.random.RandomState(0).normal(size=(25_000, 3)) + before[:, None]
+    known = Constraints([(0, 1), (24_998, 24_996)])
+    left, right = plot_change(kind(X), before, after, known)
+    assert "drawn: 20,000 of 25,000 rows" in right.get_xlabel()
+    assert list(points(right, "moved")) == ["moved (10)"]
+    for ax in (left, right):
+        segments = np.concatenate(
+            [c.get_segments() for c in ax.collections if isinstance(c, LineCollection)]
+        )
+        assert np.isfinite(segments).all()
+
+
 def test_groups_are_drawn_by_their_pairs_unless_they_are_large():
     groups = np.array([0, 0, 0, -1, -1])
     ax = plot_constraints(SQUARE, LABELS, Constraints.from_groups(apart=groups))

@@ -4,6 +4,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 import numpy.typing as npt
+from scipy.sparse import issparse
 
 from conclust._arrays import FloatArray, IntArray
 from conclust._drawn import SET_ASIDE, Clusters, check_clusters, check_rows, main_directions
@@ -89,22 +90,23 @@ def plot_constraints(
     >>> ax = plot_constraints(X, labels, known)  # doctest: +SKIP
     """
     rng = np.random.RandomState(random_state)
-    plane, named_axes = _plane(X, random_state)
-    clusters = check_clusters(labels, len(plane))
+    n_rows = _n_rows(X)
+    clusters = check_clusters(labels, n_rows)
     known = (Constraints() if constraints is None else constraints).on_rows_of(X)
-    ax = new_axes(ax, width=6.0, height=5.0)
     lines = _lines(known, clusters.codes, n, rng)
-    rows = _drawn_rows(lines, len(plane), rng)
+    rows = _drawn_rows(lines.named, n_rows, rng)
+    plane, names = _plane(X, rows, random_state)
+    ax = new_axes(ax, width=6.0, height=5.0)
     _draw_points(ax, plane, clusters, rows)
     _draw_named(ax, plane, lines)
     _draw_lines(ax, plane, lines)
-    _frame(ax, named_axes)
+    _frame(ax, names)
     if len(known):
         kept = known.satisfied(clusters.codes)
         ax.set_title(f"{int(kept.sum()):,} of {len(kept):,} statements kept", fontsize=10)
-    _say_what_is_left_out(ax, len(rows), len(plane), min(n, len(known)), len(known))
+    _say_what_is_left_out(ax, len(rows), n_rows, min(n, len(known)), len(known))
     if legend:
-        _write_legend(ax, len(plane))
+        _write_legend(ax, n_rows)
     return ax
 
 
@@ -158,50 +160,55 @@ def plot_change(
     >>> left, right = plot_change(X, plain, told, known)  # doctest: +SKIP
     """
     rng = np.random.RandomState(random_state)
-    plane, named_axes = _plane(X, random_state)
-    first, second = _matched(before, after, len(plane))
+    n_rows, n_before = _n_rows(X), len(before)
+    first, second = _matched(before, after, n_rows)
     known = (Constraints() if constraints is None else constraints).on_rows_of(X)
-    n_before = len(before)
-    old = known[[max(s.samples) < n_before for s in known]] if n_before < len(plane) else known
-    axes = new_pair_of_axes(axes)
+    old = known[[max(s.samples) < n_before for s in known]] if n_before < n_rows else known
+    lines = [_lines(old, first.codes, n, rng), _lines(known, second.codes, n, rng)]
+    rows = _drawn_rows(np.union1d(lines[0].named, lines[1].named), n_rows, rng)
+    plane, names = _plane(X, rows, random_state)
+    left, right = axes = new_pair_of_axes(axes)
+    _draw_points(left, plane, first, rows[rows < n_before])
     moved = np.flatnonzero((first.codes != second.codes)[:n_before])
-    new = np.arange(n_before, len(plane))
-    lines = _lines(known, second.codes, n, rng)
-    rows = _drawn_rows(lines, len(plane), rng)
-    _draw_points(axes[0], plane, first, rows[rows < n_before])
-    _draw_lines(axes[0], plane, _lines(old, first.codes, n, rng))
-    marked = np.union1d(moved, new)
-    _draw_points(axes[1], plane, second, np.setdiff1d(rows, marked), alpha=0.3, in_legend=False)
-    _draw_points(axes[1], plane, second, np.intersect1d(rows, marked), in_legend=False)
-    _ring(axes[1], plane[np.intersect1d(rows, moved)], len(plane), "-", f"moved ({len(moved):,})")
-    _ring(axes[1], plane[np.intersect1d(rows, new)], len(plane), ":", f"new ({len(new):,})")
-    _draw_lines(axes[1], plane, lines)
+    _draw_marked(right, plane, second, rows, moved, np.arange(n_before, n_rows))
     counts = ["", f"{len(moved):,} row{'s' * (len(moved) != 1)} moved"]
-    for ax, title, said, codes, count in zip(
-        axes, titles, (old, known), (first.codes, second.codes), counts, strict=True
+    for ax, title, count, said, shown, clusters in zip(
+        axes, titles, counts, (old, known), lines, (first, second), strict=True
     ):
-        kept = f"{int(said.satisfied(codes).sum()):,} of {len(said):,} kept" if len(said) else ""
+        _draw_lines(ax, plane, shown)
+        holds = said.satisfied(clusters.codes)
+        kept = f"{int(holds.sum()):,} of {len(holds):,} kept" if len(holds) else ""
         ax.set_title(" · ".join(filter(None, [title, count, kept])), fontsize=10)
-        _frame(ax, named_axes)
-        ax.set(xlim=_limits(plane[:, 0]), ylim=_limits(plane[:, 1]))
-    _say_what_is_left_out(axes[1], len(rows), len(plane), min(n, len(known)), len(known))
-    for ax in axes:
-        _write_legend(ax, len(plane))
+        _frame(ax, names)
+        ax.set(xlim=_limits(plane[rows, 0]), ylim=_limits(plane[rows, 1]))
+        _say_what_is_left_out(ax, len(rows), n_rows, min(n, len(said)), len(said))
+        _write_legend(ax, n_rows)
     return axes
 
 
 # ---------------------------------------------------------------------- what is drawn
 
 
-def _plane(X: Any, seed: int) -> tuple[FloatArray, tuple[str, str] | None]:
-    """Two coordinates of each row, and what they are called."""
+def _n_rows(X: Any) -> int:
+    return X.shape[0] if hasattr(X, "shape") else len(X)
+
+
+def _plane(X: Any, rows: IntArray, seed: int) -> tuple[FloatArray, tuple[str, str] | None]:
+    """Two coordinates of each row that is drawn, NaN of the others, and what they are called."""
+    n_rows = _n_rows(X)
+    if len(rows) < n_rows:  # before anything is copied: X may be a large file
+        X = X.tocsr() if issparse(X) else X if hasattr(X, "iloc") else np.asarray(X)
+        X = X.iloc[rows] if hasattr(X, "iloc") else X[rows]
     X, columns = check_rows(X)
-    if X.shape[1] != 2:
-        plane, share = main_directions(X, seed)
-        names = ("", "") if X.shape[1] < 2 else (f"main directions, {share:.0%} of variance", "")
-        return plane, names
-    X = X.toarray() if hasattr(X, "toarray") else X
-    return X, None if columns is None else (columns[0], columns[1])
+    names = None if columns is None or len(columns) != 2 else (columns[0], columns[1])
+    if X.shape[1] == 2:
+        places = X.toarray() if issparse(X) else X
+    else:
+        places, share = main_directions(X, seed)
+        names = (f"main directions, {share:.0%} of variance", "") if X.shape[1] > 2 else None
+    plane = np.full((n_rows, 2), np.nan)
+    plane[rows] = places
+    return plane, names
 
 
 def _matched(before: Any, after: Any, n_rows: int) -> tuple[Clusters, Clusters]:
@@ -213,11 +220,9 @@ def _matched(before: Any, after: Any, n_rows: int) -> tuple[Clusters, Clusters]:
         )
     first, second = check_clusters(before, len(before)), check_clusters(after, n_rows)
     codes = match_labels(second.codes, first.codes)
-    names = first.names + [""] * (int(codes.max(initial=-1)) + 1 - len(first.names))
-    for code, name in zip(codes, np.array([*second.names, ""])[second.codes], strict=True):
-        names[code] = names[code] or str(name)
+    numbers = [str(code) for code in range(int(codes.max(initial=-1)) + 1)]
     padded = np.append(first.codes, np.full(n_rows - len(before), SET_ASIDE))
-    return Clusters(padded, first.names), Clusters(codes, names)
+    return Clusters(padded, first.names), Clusters(codes, numbers)
 
 
 def _lines(constraints: Constraints, codes: IntArray, n: int, rng: np.random.RandomState) -> Lines:
@@ -241,13 +246,13 @@ def _lines(constraints: Constraints, codes: IntArray, n: int, rng: np.random.Ran
     return Lines(rows[chosen], kind[chosen], kept[chosen], totals)
 
 
-def _drawn_rows(lines: Lines, n_rows: int, rng: np.random.RandomState) -> IntArray:
+def _drawn_rows(named: IntArray, n_rows: int, rng: np.random.RandomState) -> IntArray:
     """All rows, or those that lines name and others at random."""
     if n_rows <= MAX_ROWS:
         return np.arange(n_rows)
-    others = np.setdiff1d(np.arange(n_rows), lines.named)
-    size = max(MAX_ROWS - len(lines.named), 0)
-    return np.union1d(lines.named, rng.choice(others, size, replace=False))
+    others = np.setdiff1d(np.arange(n_rows), named)
+    size = max(MAX_ROWS - len(named), 0)
+    return np.union1d(named, rng.choice(others, size, replace=False))
 
 
 # ---------------------------------------------------------------------- drawing
@@ -299,6 +304,24 @@ def _draw_named(ax: Any, plane: FloatArray, lines: Lines) -> None:
         linewidths=0.6,
         zorder=4,
     )
+
+
+def _draw_marked(
+    ax: Any,
+    plane: FloatArray,
+    clusters: Clusters,
+    rows: IntArray,
+    moved: IntArray,
+    new: IntArray,
+) -> None:
+    """Rows that moved or are new with a ring, the others pale."""
+    marked = np.union1d(moved, new)
+    pale, strong = np.setdiff1d(rows, marked), np.intersect1d(rows, marked)
+    _draw_points(ax, plane, clusters, pale, alpha=0.3, in_legend=False)
+    _draw_points(ax, plane, clusters, strong, in_legend=False)
+    drawn_moved, drawn_new = np.intersect1d(rows, moved), np.intersect1d(rows, new)
+    _ring(ax, plane[drawn_moved], len(plane), "-", f"moved ({len(moved):,})")
+    _ring(ax, plane[drawn_new], len(plane), ":", f"new ({len(new):,})")
 
 
 def _ring(ax: Any, places: FloatArray, n_rows: int, style: str, name: str) -> None:
