@@ -32,6 +32,10 @@ def plot_confidence(model: Any, *, n: int = 200, random_state: int = 0, ax: Any 
         apart, white: nobody knows. Whole blue squares along the diagonal in an orange field are
         clusters without doubt. The title says how many rows are drawn.
 
+    See Also
+    --------
+    plot_doubt : The same question about statements.
+
     Examples
     --------
     >>> from sklearn.datasets import load_iris

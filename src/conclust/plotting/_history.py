@@ -38,6 +38,11 @@ def plot_history(
         of a session the share of rows that the last answers moved, against answers. Where that
         stays near 0, more answers will hardly change anything.
 
+    See Also
+    --------
+    conclust.active.Session.staged_labels : The labels of each stage.
+    conclust.BoostedConstrainedKMeans.staged_labels : The labels of each round.
+
     Examples
     --------
     >>> from sklearn.datasets import load_iris

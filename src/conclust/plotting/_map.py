@@ -147,6 +147,11 @@ def plot_change(
         On the right, rows in another cluster have a dark ring and new ones a dotted one; the others
         are pale. Titles count them.
 
+    See Also
+    --------
+    plot_constraints : One clustering.
+    conclust.match_labels : Gives clusters the numbers they had.
+
     Examples
     --------
     >>> from sklearn.datasets import load_iris

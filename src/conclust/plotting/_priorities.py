@@ -26,6 +26,10 @@ def plot_priorities(model: Any, *, n: int = 20, ax: Any = None) -> Any:
         Bars are priorities in multiples of an equal share; hatched ones are statements that the
         final labels break.
 
+    See Also
+    --------
+    plot_doubt : Which statements are probably wrong.
+
     Examples
     --------
     >>> from sklearn.datasets import load_iris
