@@ -1,8 +1,8 @@
 """Have I answered enough?
 =======================
 
-In the beginning answers change the clusters a lot, later hardly at all. A session says so, without
-knowing the truth.
+While answers still move many rows, more of them are worth asking for. A session can see that
+without knowing the truth; what it cannot see is whether the clusters are right.
 """
 
 # %%
@@ -33,6 +33,8 @@ right.set(title="What the session sees: flowers that still move", ylim=(0, None)
 plt.show()
 
 # %%
-# The same in a sentence:
+# Few flowers move after the first ten answers, yet the clusters stay short of the species: settled is
+# not right. Nor does it always settle: where the method does not suit the rows, answers go on
+# moving them. The session's own sentence:
 
 print(session.expected_change_)

@@ -2,7 +2,7 @@
 ===================================
 
 Boosting learns priorities: statements that round after round are broken come first in the next
-one. What ends on top is where rows and people disagree most.
+one. What ends on top was hardest to keep.
 """
 
 # %%
@@ -20,8 +20,7 @@ told = sample_constraints(species, 200, random_state=2)
 model = BoostedConstrainedKMeans(3, n_estimators=50, random_state=0).fit(X, constraints=told)
 
 # %%
-# Left the learned priorities, right where the ten hardest statements lie: at flowers on the border
-# of their species.
+# Left the learned priorities, right where the ten hardest statements lie.
 
 figure, (left, right) = plt.subplots(1, 2, figsize=(11, 4.6), layout="constrained")
 plot_priorities(model, n=10, ax=left)
