@@ -33,8 +33,8 @@ right.set(title="What the session sees: flowers that still move", ylim=(0, None)
 plt.show()
 
 # %%
-# Few flowers move after the first ten answers, yet the clusters stay short of the species: settled is
-# not right. Nor does it always settle: where the method does not suit the rows, answers go on
+# Few flowers move after the first ten answers, yet the clusters stay short of the species: settled
+# is not right. Nor does it always settle: where the method does not suit the rows, answers go on
 # moving them. The session's own sentence:
 
 print(session.expected_change_)
