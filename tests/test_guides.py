@@ -10,7 +10,7 @@ DOCS = Path(__file__).parents[1] / "docs"
 
 
 GUIDES = ["../README", "verbs", "known_labels", "living", "bridge", "cosine", "sizes", "outliers"]
-GUIDES += ["scale"]
+GUIDES += ["scale", "pictures"]
 
 
 @pytest.mark.parametrize("name", GUIDES)

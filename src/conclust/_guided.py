@@ -10,6 +10,7 @@ from sklearn.utils.validation import check_is_fitted
 
 from conclust._arrays import IntArray
 from conclust._fitting import fit_told, labels_of, takes_statements
+from conclust._summaries import Shown
 from conclust.constraints import Constraints
 from conclust.model_selection import AutoCluster
 
@@ -22,7 +23,7 @@ def _has(name: str) -> Callable[[Any], bool]:
     return check
 
 
-class Guided(MetaEstimatorMixin, ClusterMixin, BaseEstimator):
+class Guided(Shown, MetaEstimatorMixin, ClusterMixin, BaseEstimator):
     """Statements bound to an estimator, so that it works where only ``fit(X, y)`` is called.
 
     For BERTopic (``hdbscan_model=``), pipelines without metadata routing and other tools that know

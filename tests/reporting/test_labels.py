@@ -7,8 +7,8 @@ import numpy as np
 import pandas as pd
 import pytest
 
+from conclust._drawn import check_clusters
 from conclust.reporting import gather, page, write_report
-from conclust.reporting._labels import check_clusters
 
 X = np.random.RandomState(0).normal(size=(6, 3))
 

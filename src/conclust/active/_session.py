@@ -3,7 +3,7 @@
 import hashlib
 import threading
 import time
-from collections.abc import Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from datetime import UTC, datetime
 from numbers import Integral
 from pathlib import Path
@@ -467,7 +467,7 @@ class Session:
             if self.estimator == OWN:
                 own = self._state.model
                 return OwnClustering(self._X, own.predict(self._X))
-            known = self._known()
+            known = self._known(self._told.values())
             if self._all_fitted is None or self._all_fitted[0] != known:
                 self._all_fitted = known, fit_told(self._unfitted(), self._X, known)
             return self._all_fitted[1]
@@ -477,9 +477,43 @@ class Session:
         """(n_samples,) the clustering after all answers so far."""
         return np.asarray(labels_of(self.model_))
 
-    def _known(self) -> Constraints:
-        said = [(statements(t.question, t.answer), t.weight) for t in self._told.values()]
+    def _known(self, told: Iterable[Told]) -> Constraints:
+        """What was known beforehand, and these answers."""
+        said = [(statements(t.question, t.answer), t.weight) for t in told]
         return self._given + as_constraints(said, self.n_rows)
+
+    def staged_labels(self, every: int = 10) -> Iterator[IntArray]:
+        """The clustering after 0, `every`, twice as many, … and all answers, each made anew.
+
+        Parameters
+        ----------
+        every : int, default=10
+            Answers between two stages.
+
+        Yields
+        ------
+        ndarray of shape (n_samples,)
+            As `labels_` would have been, were answers trusted as now; the last one is `labels_`.
+            `conclust.plotting.plot_history` draws what follows.
+        """
+        if not isinstance(every, Integral) or every < 1:
+            raise SessionError(f"every={every!r} must be a whole number above 0.")
+        with self._lock:
+            told = list(self._told.values())
+        for n_told in range(0, len(told), int(every)):
+            with self._lock:
+                labels = self._labels_after(told[:n_told])
+            yield labels
+        yield self.labels_
+
+    def _labels_after(self, told: list[Told]) -> IntArray:
+        """The clustering that some of the answers make."""
+        state = self._state_of(told)
+        if self._rows.are_all:
+            return np.asarray(state.labels)
+        if self.estimator == OWN:
+            return np.asarray(state.model.predict(self._X))
+        return np.asarray(labels_of(fit_told(self._unfitted(), self._X, self._known(told))))
 
     @property
     def constraints_(self) -> Constraints:

@@ -13,10 +13,13 @@ from sklearn.metrics import euclidean_distances, pairwise_distances_argmin
 from sklearn.utils.validation import check_is_fitted
 
 from conclust._arrays import in_parts, is_source
+from conclust._summaries import Shown
 from conclust._validation import check_new_rows, weights_of_rows
 
 
-class CentersMixin(ClassNamePrefixFeaturesOutMixin, TransformerMixin, ClusterMixin, BaseEstimator):
+class CentersMixin(
+    Shown, ClassNamePrefixFeaturesOutMixin, TransformerMixin, ClusterMixin, BaseEstimator
+):
     """`predict`, `transform` and `score` from `cluster_centers_`, as in scikit-learn's KMeans.
 
     Constraints are statements about the rows of `fit`; new rows go to the nearest centre.

@@ -29,6 +29,7 @@ from conclust._sklearn import (
     fit_context,
 )
 from conclust._statements import by_statement, most_doubted
+from conclust._summaries import Shown
 from conclust._validation import check_enough_rows, check_inputs, check_new_rows, weights_of_rows
 from conclust.cluster._certain_mixture import Run, constrained_gaussian_mixture
 from conclust.cluster._constrained_kmeans import constrained_kmeans
@@ -48,7 +49,7 @@ CERTAIN = 1e-6
 WAY_OUT = "Raise n_components, drop one of these statements, or use PCKMeans, which may break them."
 
 
-class ConstrainedGaussianMixture(Living, ClusterMixin, BaseEstimator):
+class ConstrainedGaussianMixture(Living, Shown, ClusterMixin, BaseEstimator):
     r"""Gaussian mixture whose EM knows which rows come from the same component, and which do not.
 
     Must-linked rows share one component; rows with a cannot-link come from different ones. The

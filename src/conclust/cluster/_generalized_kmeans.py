@@ -22,6 +22,7 @@ from conclust._placement.hard import place
 from conclust._placement.units import STILL, Units, hard_units, raise_infeasible
 from conclust._progress import Rounds
 from conclust._sklearn import Interval, StrOptions, fit_context
+from conclust._summaries import Shown
 from conclust._threads import one_blas_thread
 from conclust._validation import check_inputs, check_new_rows, weights_of_rows
 from conclust.cluster._cop_kmeans import cop_kmeans
@@ -382,7 +383,7 @@ class OnlinePass:
         return of_units[self.unit].astype(np.int32), new
 
 
-class GeneralizedKMeans(ClusterMixin, BaseEstimator):
+class GeneralizedKMeans(Shown, ClusterMixin, BaseEstimator):
     r"""K-means with cluster sizes and covariances that keeps every must-link and cannot-link.
 
     Each row goes to the cluster with the least :math:`D(x, v_j; S_j) - \lambda \alpha_j`, as far as

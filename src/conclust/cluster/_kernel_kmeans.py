@@ -19,6 +19,7 @@ from conclust._lloyd.fill import fill_empty
 from conclust._lloyd.start import plus_plus
 from conclust._progress import Rounds
 from conclust._sklearn import Interval, StrOptions, fit_context
+from conclust._summaries import Shown
 from conclust._validation import check_inputs
 from conclust.constraints import Constraints
 
@@ -237,7 +238,7 @@ def _distances(diagonal: np.ndarray, sums: Sums, labels: np.ndarray, shift: floa
     return distances
 
 
-class SemiSupervisedKernelKMeans(ClusterMixin, BaseEstimator):
+class SemiSupervisedKernelKMeans(Shown, ClusterMixin, BaseEstimator):
     """Kernel k-means that finds must-linked rows similar and cannot-linked rows dissimilar (SSKK).
 
     The price of each statement is added to the kernel, positive for must-links and negative for

@@ -19,6 +19,7 @@ from conclust._arrays import Matrix
 from conclust._declare import PAIRS, Named, Takes
 from conclust._progress import Rounds, progress
 from conclust._sklearn import HasMethods, Interval, StrOptions, fit_context
+from conclust._summaries import Shown
 from conclust._validation import check_inputs
 from conclust.constraints import Constraints
 
@@ -284,7 +285,7 @@ def unit_rows(vectors: np.ndarray) -> np.ndarray:
     return vectors / np.where(length > 0, length, 1.0)[:, None]
 
 
-class SpectralLearning(ClusterMixin, BaseEstimator):
+class SpectralLearning(Shown, ClusterMixin, BaseEstimator):
     """Spectral clustering on an affinity into which must-links and cannot-links are written.
 
     Must-linked pairs get affinity 1, cannot-linked pairs 0; the leading eigenvectors of the

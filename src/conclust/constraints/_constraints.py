@@ -10,11 +10,11 @@ import numpy.typing as npt
 
 from conclust._arrays import FloatArray, IntArray
 from conclust._pairs import SignedPairs, violated
+from conclust._summaries import constraints_html
 from conclust.constraints._closure import Closure, close
 from conclust.constraints._components import PAIR_LIMIT, check_group_pairs
 from conclust.constraints._conflicts import MAX_LISTED, Conflict, find_conflicts, hitting_set
 from conclust.constraints._hierarchy import as_hierarchy, informative_triplets
-from conclust.constraints._html import constraints_html
 from conclust.constraints._kinds import (
     APART,
     CANNOT_LINK,

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import numpy as np
 import numpy.typing as npt
 
-from conclust.constraints._html import report_html
+from conclust._summaries import report_html
 
 if TYPE_CHECKING:
     import pandas as pd

@@ -14,6 +14,7 @@ from sklearn.utils.validation import check_is_fitted
 from conclust._declare import PAIRS, Named, Takes
 from conclust._progress import Rounds, progress
 from conclust._sklearn import Interval, StrOptions, fit_context
+from conclust._summaries import Shown
 from conclust._validation import (
     as_constraints,
     check_enough_rows,
@@ -260,7 +261,7 @@ def _is_table(view: Any) -> bool:
     return isinstance(view, list | tuple) and bool(view) and isinstance(view[0], list | tuple)
 
 
-class CoTraining(ClusterMixin, BaseEstimator):
+class CoTraining(Shown, ClusterMixin, BaseEstimator):
     """Several views of the same rows give each other constraints.
 
     Each round clusters every view with an ensemble, takes the pairs each is surest of and adds

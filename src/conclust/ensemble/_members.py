@@ -9,6 +9,7 @@ from sklearn.utils.validation import check_is_fitted
 
 from conclust._arrays import in_parts
 from conclust._statements import most_doubted
+from conclust._summaries import Shown
 from conclust._validation import check_new_rows
 from conclust.constraints import Constraints
 from conclust.ensemble._consensus import CoAssociation
@@ -35,7 +36,7 @@ def codes_of_members(members: list[Member]) -> np.ndarray:
     return codes
 
 
-class VotesMixin(ClusterMixin, BaseEstimator):
+class VotesMixin(Shown, ClusterMixin, BaseEstimator):
     """`confidence` and `suspects` from `co_association_` and what the members doubt."""
 
     def confidence(self, pairs: Any) -> np.ndarray:

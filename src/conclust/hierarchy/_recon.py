@@ -14,6 +14,7 @@ from conclust._declare import PAIRS, RELATIVE, Named, Takes
 from conclust._progress import progress
 from conclust._sklearn import Interval, StrOptions, fit_context
 from conclust._statements import most_doubted
+from conclust._summaries import Shown
 from conclust._tree_layout import heights, names_of
 from conclust._validation import check_inputs, check_new_rows
 from conclust._words import count_conflicts
@@ -49,7 +50,7 @@ class Merge(NamedTuple):
     n_clusters: int  # left after it
 
 
-class ReCon(ClusterMixin, BaseEstimator):
+class ReCon(Shown, ClusterMixin, BaseEstimator):
     """Agglomerative clustering that keeps every relative statement ``ab|c``, and always finishes.
 
     At each step the two closest clusters merge, unless that would leave no way to keep the

@@ -25,6 +25,7 @@ from conclust._placement.belief import Rates
 from conclust._progress import progress
 from conclust._sklearn import Interval, StrOptions, fit_context
 from conclust._statements import by_statement, most_doubted
+from conclust._summaries import Shown
 from conclust._threads import one_blas_thread, one_thread
 from conclust._validation import METRICS, check_enough_rows, check_inputs, check_new_rows
 from conclust.cluster import (
@@ -106,7 +107,7 @@ class Part(NamedTuple):
     voice: Mixed | Votes
 
 
-class AutoCluster(Living, ClusterMixin, BaseEstimator):
+class AutoCluster(Living, Shown, ClusterMixin, BaseEstimator):
     """Cluster by what people know, without choosing a method: learn, keep, doubt.
 
     Fits Gaussian mixtures that take statements as evidence (see

@@ -7,10 +7,10 @@ from sklearn.utils.validation import check_is_fitted
 
 from conclust._tree_layout import Layout, lay_out, names_of, spread
 from conclust.constraints import Constraints
+from conclust.plotting._colors import color
 from conclust.plotting._matplotlib import new_axes
 
-KEPT, BROKEN, ABOVE = "#0072b2", "#d55e00", "#999999"
-CLUSTERS = ["#009e73", "#cc79a7", "#e69f00", "#56b4e9", "#8c6d31", "#5254a3", "#bd9e39", "#ad494a"]
+KEPT, BROKEN, ABOVE = "#222222", "#d55e00", "#999999"
 
 WIDTH_OF_NAME = 0.11  # inches, of a name of 7 points that stands on end
 
@@ -21,6 +21,7 @@ def plot_dendrogram(
     *,
     names: Any = None,
     n: int = 30,
+    max_leaves: int = 500,
     ax: Any = None,
 ) -> Any:
     """Draw a hierarchy, and below it the statements ``ab|c`` as arcs from a to b with a dot at c.
@@ -37,6 +38,8 @@ def plot_dendrogram(
     n : int, default=30
         How many statements at most: broken ones first, then one for each branching from the top
         down, so that they are spread over the hierarchy.
+    max_leaves : int, default=500
+        Of more samples branches are drawn as one leaf that says how many it holds.
     ax : matplotlib Axes, default=None
         A new figure by default.
 
@@ -46,6 +49,10 @@ def plot_dendrogram(
         Branches have the colour of their cluster. Solid arcs are statements that the hierarchy
         satisfies, dashed ones those it breaks. A branch whose distance is smaller than that of one
         of its parts, which centroids and statements bring about, is drawn as high as that part.
+
+    See Also
+    --------
+    plot_constraints : Rows in the plane, and statements of all kinds.
 
     Examples
     --------
@@ -61,7 +68,7 @@ def plot_dendrogram(
         raise ValueError("A hierarchy of one sample has nothing to draw; fit two or more.")
     names = names_of(model, names)
     ax = new_axes(ax, width=9.0, height=5.0)
-    layout = lay_out(model.children_, model.distances_, getattr(model, "labels_", None))
+    layout = lay_out(model.children_, model.distances_, getattr(model, "labels_", None), max_leaves)
     _draw_branches(ax, layout)
     if constraints is None:
         constraints = model.constraints_ + model.dropped_
@@ -71,11 +78,11 @@ def plot_dendrogram(
     top = float(layout.height[-1]) or 1.0
     for r in chosen:
         a, b, c = layout.place[triplets[r]].tolist()
-        _draw(ax, a, b, c, bool(holds[r]), top, float(len(names)))
+        _draw(ax, a, b, c, bool(holds[r]), top, float(len(layout.ends)))
     ax.axhline(0, color=ABOVE, lw=0.5)
     ax.set(
         ylabel="distance",
-        xlim=(-1, len(names)),
+        xlim=(-1, len(layout.ends)),
         ylim=(-0.42 * top if len(chosen) else 0, 1.03 * top),
     )
     ax.set_yticks([t for t in ax.get_yticks() if 0 <= t <= top])
@@ -97,24 +104,30 @@ def _draw_branches(ax: Any, layout: Layout) -> None:
         for node, (a, b) in zip(layout.merges, layout.parts, strict=True)
     ]
     clusters = layout.cluster[layout.merges]
-    colors = [CLUSTERS[c % len(CLUSTERS)] if c >= 0 else ABOVE for c in clusters]
+    colors = [color(c) if c >= 0 else ABOVE for c in clusters]
     ax.add_collection(LineCollection(brackets, colors=colors, linewidths=1))
 
 
 def _write_names(ax: Any, layout: Layout, names: list[Any]) -> None:
     """Write as many names as there is room for, and say so."""
     room = ax.get_window_extent().width / ax.figure.dpi / WIDTH_OF_NAME
-    step = max(1, int(np.ceil(len(names) / max(room, 1))))
-    shown = layout.ends[::step]
+    step = max(1, int(np.ceil(len(layout.ends) / max(room, 1))))
+    shown = slice(None, None, step)
+    texts = [
+        str(names[end]) if end < len(names) else f"{size:,} rows"
+        for end, size in zip(layout.ends[shown], layout.sizes[shown], strict=True)
+    ]
     ax.set_xticks(
-        layout.place[shown],
-        [str(names[i]) for i in shown],
-        rotation=90,
-        fontsize=7,
-        parse_math=False,
+        layout.place[layout.ends[shown]], texts, rotation=90, fontsize=7, parse_math=False
     )
+    said = []
+    if len(layout.ends) < len(names):
+        said.append(f"{len(names):,} rows in {len(layout.ends):,} branches")
     if step > 1:
-        ax.set_xlabel(f"{len(shown):,} of {len(names):,} names, one leaf in {step}", fontsize=8)
+        leaves = "names" if len(layout.ends) == len(names) else "of these named"
+        said.append(f"{len(texts):,} of {len(layout.ends):,} {leaves}, one leaf in {step}")
+    if said:
+        ax.set_xlabel("; ".join(said), fontsize=8)
 
 
 def _draw(ax: Any, a: float, b: float, c: float, holds: bool, top: float, width: float) -> None:

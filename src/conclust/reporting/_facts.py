@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any, TypedDict, Unpack
 
 import numpy as np
 
+from conclust._drawn import check_clusters, check_rows
 from conclust._progress import curve_of
 from conclust.constraints import ConstraintReport, Constraints, RelativeCount
 from conclust.reporting._before import Before, before
@@ -19,7 +20,6 @@ from conclust.reporting._cases import (
     hardest_cases,
     little_believed,
 )
-from conclust.reporting._labels import check_clusters, check_lengths, check_rows
 from conclust.reporting._map import Map, draw
 from conclust.reporting._names import first_of, given_names, names_of_classes
 from conclust.reporting._profiles import MAX_LEVELS, deciding_column, named_columns, profiles
@@ -226,6 +226,16 @@ def gather(
         comparison=list(about.get("comparison", ())),
         details=about.get("details", {}),
     )
+
+
+def check_lengths(n_samples: int, about: Mapping[str, Any]) -> None:
+    """Refuse names, confidences or a frame that are not about as many rows."""
+    for name in ("ids", "confidence", "frame", "classes"):
+        value = about.get(name)
+        if value is not None and len(value) != n_samples:
+            raise ValueError(
+                f"{name} has {len(value)} entries, but X has {n_samples} rows; pass one per row."
+            )
 
 
 # An option such as --raw, or a call such as suspects().

@@ -5,6 +5,7 @@ from typing import Any, NamedTuple
 import numpy as np
 import numpy.typing as npt
 
+from conclust._drawn import main_directions
 from conclust.exceptions import MissingExtraError
 
 WIDTH, HEIGHT, MARGIN = 1000, 700, 24  # the drawing, in its own units
@@ -75,36 +76,21 @@ def draw(X: Any, constraints: Any, kept: Any, projection: str, seed: int) -> Map
 
 def project(X: Any, projection: str, seed: int) -> tuple[npt.NDArray[np.float64], str]:
     """Two coordinates per row, and what they are."""
-    from scipy.sparse import issparse
-    from sklearn.decomposition import PCA, TruncatedSVD
-
-    n_samples, n_features = X.shape
     if projection == "tsne":
+        from scipy.sparse import issparse
         from sklearn.manifold import TSNE
 
         dense = X.toarray() if issparse(X) else np.asarray(X, dtype=np.float64)
-        perplexity = min(30.0, max(1.0, (n_samples - 1) / 3))
+        perplexity = min(30.0, max(1.0, (X.shape[0] - 1) / 3))
         model = TSNE(2, init="random", perplexity=perplexity, random_state=seed)
         return model.fit_transform(dense), "t-SNE: near rows are alike, far ones need not differ."
     if projection == "umap":
         import umap
 
         return umap.UMAP(random_state=seed).fit_transform(X), "UMAP: near rows are alike."
-    if min(n_samples, n_features) < 2:
-        first = X.toarray() if issparse(X) else np.asarray(X)
-        return np.column_stack(
-            [first[:, 0], np.zeros(n_samples)]
-        ), "The only feature, left to right."
-    model = (
-        TruncatedSVD(2, random_state=seed)
-        if issparse(X)
-        else PCA(2, svd_solver="randomized", random_state=seed)
-    )
-    if issparse(X) and n_features == 2:
-        model = PCA(2)
-        X = X.toarray()
-    plane = model.fit_transform(X)
-    share = float(np.nansum(model.explained_variance_ratio_))
+    plane, share = main_directions(X, seed)
+    if min(X.shape) < 2:
+        return plane, "The only feature, left to right."
     return plane, f"The two main directions of the data; they hold {share:.0%} of its variance."
 
 

@@ -4,7 +4,7 @@ from collections import Counter
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from conclust.reporting._labels import SET_ASIDE, Clusters
+from conclust._drawn import SET_ASIDE, Clusters
 
 MOST = 0.5  # of the known rows: a class that names a cluster alone
 

@@ -1,12 +1,11 @@
-"""What a report is given, brought to one form: rows as numbers, clusters as 0, 1, 2, …"""
+"""What is to be drawn, brought to one form: rows in the plane, clusters as 0, 1, 2, …"""
 
-from collections.abc import Mapping
 from typing import Any, NamedTuple
 
 import numpy as np
 import scipy.sparse as sp
 
-from conclust._arrays import IntArray
+from conclust._arrays import FloatArray, IntArray
 
 SET_ASIDE = -1  # the code of rows in no cluster
 
@@ -70,21 +69,42 @@ def check_rows(X: Any) -> tuple[Any, list[str] | None]:
         rows = np.asarray(X, dtype=np.float64)
     except (TypeError, ValueError):
         raise TypeError(
-            f"X {_culprit(X)}; a report draws rows of numbers, so pass what was clustered."
+            f"X {_culprit(X)}; only rows of numbers can be drawn, so pass what was clustered."
         ) from None
     if rows.ndim != 2:
         raise ValueError(f"X has shape {rows.shape}; pass (n_samples, n_features) numbers.")
     return rows, columns
 
 
-def check_lengths(n_samples: int, about: Mapping[str, Any]) -> None:
-    """Refuse names, confidences or a frame that are not about as many rows."""
-    for name in ("ids", "confidence", "frame", "classes"):
-        value = about.get(name)
-        if value is not None and len(value) != n_samples:
-            raise ValueError(
-                f"{name} has {len(value)} entries, but X has {n_samples} rows; pass one per row."
-            )
+def main_directions(X: Any, seed: int = 0) -> tuple[FloatArray, float]:
+    """Two coordinates of each row, those along which rows differ most.
+
+    Parameters
+    ----------
+    X : {ndarray, sparse matrix} of shape (n_samples, n_features)
+    seed : int, default=0
+
+    Returns
+    -------
+    plane : ndarray of shape (n_samples, 2)
+        Of a single feature, that and zeros.
+    share : float
+        Of the variance.
+    """
+    from sklearn.decomposition import PCA, TruncatedSVD
+
+    n_samples, n_features = X.shape
+    if min(n_samples, n_features) < 2:
+        first = X.toarray() if sp.issparse(X) else np.asarray(X)
+        return np.column_stack([first[:, 0], np.zeros(n_samples)]), 1.0
+    if sp.issparse(X) and n_features > 2:
+        model = TruncatedSVD(2, random_state=seed)
+    elif sp.issparse(X):
+        model, X = PCA(2), X.toarray()
+    else:
+        model = PCA(2, svd_solver="randomized", random_state=seed)
+    plane = model.fit_transform(X)
+    return plane, float(np.nansum(model.explained_variance_ratio_))
 
 
 def _name(value: Any) -> str:
