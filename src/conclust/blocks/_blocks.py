@@ -1,7 +1,7 @@
 """Rows read block by block, as the k-means family takes them."""
 
 import copy
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from numbers import Integral
 from typing import Any, NoReturn, Self
 
@@ -12,8 +12,9 @@ from sklearn.utils.random import sample_without_replacement
 from conclust._arrays import FloatArray, IntArray
 from conclust._lloyd.in_blocks import RowsInBlocks
 from conclust._validation import refuse_large
-from conclust.blocks._prepare import Preparation, minus
+from conclust.blocks._prepare import Preparation
 from conclust.blocks._sources import Source
+from conclust.blocks._summary import Summary
 
 # Numbers in a block unless told otherwise: 32 MB.
 NUMBERS = 1 << 22
@@ -47,24 +48,34 @@ class Blocks:
     def __init__(self, source: Source, block_rows: int | None = None):
         self.source = source
         self.name, self.columns = source.name, source.columns
-        self.shape = (source.n_rows, source.n_features)
+        self.first = 0  # number of the first row, for messages
         self.dtype = np.dtype(np.float32 if source.dtype == np.float32 else np.float64)
         self.preparation = Preparation(self.dtype)
-        if min(self.shape) < 1:
-            raise ValueError(
-                f"{self.name} has {self.shape[0]} rows of {self.shape[1]} features; at least one "
-                "of each is needed."
-            )
+        if source.is_counted:
+            self._refuse_nothing()
         if source.dtype.kind not in "fiub":
             raise TypeError(
                 f"{self.name} holds values of type {source.dtype}; rows are numbers. Convert them "
                 "first."
             )
-        self.block_rows = max(NUMBERS // self.shape[1], 1) if block_rows is None else block_rows
+        most = max(NUMBERS // max(source.n_features, 1), 1)
+        self.block_rows = most if block_rows is None else block_rows
         if not isinstance(self.block_rows, Integral) or self.block_rows < 1:
             raise ValueError(f"block_rows={block_rows!r} must be a whole number, at least 1.")
-        self._summary: tuple[FloatArray, FloatArray] | None = None
+        self._summary: Summary | None = None
         self._sample: tuple[IntArray, npt.NDArray[Any]] | None = None
+
+    @property
+    def shape(self) -> tuple[int, int]:
+        """``(n_rows, n_features)``; rows on an engine are counted when this is first asked for."""
+        return self.source.n_rows, self.source.n_features
+
+    def _refuse_nothing(self) -> None:
+        if min(self.shape) < 1:
+            raise ValueError(
+                f"{self.name} has {self.shape[0]} rows of {self.shape[1]} features; at least one "
+                "of each is needed."
+            )
 
     def __repr__(self) -> str:
         n_rows, n_features = self.shape
@@ -127,23 +138,10 @@ class Blocks:
 
         One pass, in which mean and variance are taken, too.
         """
+        self._refuse_nothing()
         rows = self.compared(unit=unit)
-        pivot: npt.NDArray[Any] | None = None
-        sums, squares, largest = np.zeros(self.shape[1]), np.zeros(self.shape[1]), 0.0
-        with np.errstate(over="ignore", invalid="ignore"):  # refused below
-            for _, block in rows.parts():
-                largest = max(largest, float(block.max()), -float(block.min()))
-                # Moved by any row near the mean, squares lose no digits; products with ones are
-                # sums down the columns, fast ones.
-                pivot = block.mean(axis=0) if pivot is None else pivot
-                moved = minus(block, pivot, block).astype(np.float64, copy=False)
-                ones = np.ones(len(moved))
-                sums += ones @ moved
-                squares += ones @ np.multiply(moved, moved, out=moved)
-        refuse_large(largest, self.shape, self.dtype, self.name)
-        assert pivot is not None
-        step = sums / self.shape[0]
-        rows._summary = pivot + step, np.maximum(squares / self.shape[0] - step**2, 0.0)
+        rows._summary = self.source.summary(rows)
+        refuse_large(rows._summary.largest, self.shape, self.dtype, self.name)
         return rows
 
     def parts(self) -> Iterator[tuple[int, npt.NDArray[Any]]]:
@@ -164,11 +162,11 @@ class Blocks:
             where = repr(self.columns[column]) if self.columns else str(column)
             what = "NaN (or nothing)" if np.isnan(raw[row, column]) else "infinity"
             raise ValueError(
-                f"{self.name}: row {start + row} holds {what} in column {where}. Fill such cells "
-                "or leave the rows out before."
+                f"{self.name}: row {self.first + start + row} holds {what} in column {where}. Fill "
+                "such cells or leave the rows out before."
             )
         if self.preparation.unit and not raw.any(axis=1).all():
-            row = start + int(np.argmin(raw.any(axis=1)))
+            row = self.first + start + int(np.argmin(raw.any(axis=1)))
             raise ValueError(
                 f"{self.name}: row {row} is all zeros, and metric='cosine' compares directions. "
                 "Leave such rows out, or use metric='euclidean'."
@@ -189,19 +187,19 @@ class Blocks:
     def mean(self) -> npt.NDArray[Any]:
         """(n_features,), of checked rows."""
         assert self._summary is not None
-        return self._summary[0].astype(self.dtype)
+        return self._summary.mean.astype(self.dtype)
 
     @property
     def variance(self) -> FloatArray:
         """(n_features,), of checked rows."""
         assert self._summary is not None
-        return self._summary[1]
+        return self._summary.variance
 
     @property
     def total_norm(self) -> float:
         """Sum of the squared norms of checked rows, as they are prepared."""
         assert self._summary is not None
-        mean, variance = self._summary
+        mean, variance = self._summary.mean, self._summary.variance
         moved = self.preparation.mean
         away = mean if moved is None else mean - moved
         return float(self.shape[0] * (variance.sum() + away @ away))
@@ -225,6 +223,14 @@ class Blocks:
                 rows = np.sort(sample_without_replacement(n_rows, n_drawn, random_state=0))
             self._sample = rows, self[rows]
         return self._sample
+
+    def labels(self, label: Callable[..., npt.NDArray[np.int32]]) -> npt.NDArray[np.int32]:
+        """``label(rows)`` of all rows, (n_rows,)."""
+        return self.source.labels(self, label)
+
+    def lazy_labels(self, label: Callable[..., npt.NDArray[np.int32]]) -> Any:
+        """The same for rows on an engine, as a collection that it has not computed yet."""
+        return self.source.lazy_labels(self, label)
 
     def open_rows(self, n_clusters: int, **how: Any) -> RowsInBlocks:
         """Make them ready for k-means; see `conclust._lloyd.rows.open_rows`."""

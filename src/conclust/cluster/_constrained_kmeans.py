@@ -7,6 +7,7 @@ from typing import Any, ClassVar, Literal, NamedTuple, Self
 import numpy as np
 from sklearn.utils import check_random_state
 
+from conclust import blocks
 from conclust._arrays import Matrix
 from conclust._declare import PAIRS, Named, Takes
 from conclust._kernels.lloyd import fingerprint
@@ -389,7 +390,7 @@ class ConstrainedKMeans(Living, CentersMixin):
         when="some statements matter more, or it must be as fast as k-means",
         weights="priorities",
         cosine=True,
-        blocks=True,
+        blocks=blocks.open,
         # One start is the default of the class; other methods start ten times by themselves.
         names=(Named("ckm", "obeys statements by priority, never fails", {"n_init": 10}),),
     )

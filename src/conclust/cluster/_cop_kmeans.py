@@ -9,6 +9,7 @@ from typing import Any, ClassVar, NamedTuple, Self
 import numpy as np
 from sklearn.utils import check_random_state
 
+from conclust import blocks
 from conclust._arrays import Matrix
 from conclust._declare import PAIRS, Named, Takes
 from conclust._kernels.place_hard import sum_costs
@@ -464,7 +465,7 @@ class COPKMeans(Living, CentersMixin):
         when="the statements are true",
         hard=True,
         cosine=True,
-        blocks=True,
+        blocks=blocks.open,
         names=(Named("cop-kmeans", "keeps every statement, or names the conflict"),),
     )
 

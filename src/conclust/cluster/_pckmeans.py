@@ -9,6 +9,7 @@ import numpy as np
 import numpy.typing as npt
 from sklearn.utils import check_random_state
 
+from conclust import blocks
 from conclust._arrays import Matrix
 from conclust._declare import PAIRS, Named, Takes
 from conclust._kernels.place_soft import violated_price
@@ -515,7 +516,7 @@ class PCKMeans(Living, CentersMixin):
         when="some statements may be wrong",
         weights="weights",
         cosine=True,
-        blocks=True,
+        blocks=blocks.open,
         names=(Named("pckmeans", "weighs statements against distances"),),
     )
 

@@ -8,6 +8,7 @@ import numpy as np
 from sklearn.utils import check_random_state
 from sklearn.utils.validation import check_is_fitted
 
+from conclust import blocks
 from conclust._declare import PAIRS, Named, Takes
 from conclust._lloyd.best import warn_if_degenerate
 from conclust._lloyd.start import centered, init_centers
@@ -251,7 +252,7 @@ class BoostedConstrainedKMeans(JudgedMixin):
         when="nobody knows which statements matter more",
         weights="weights",
         cosine=True,
-        blocks=True,
+        blocks=blocks.open,
         names=(Named("bckm", "learns which statements come first"),),
     )
 

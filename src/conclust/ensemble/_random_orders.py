@@ -7,6 +7,7 @@ import numpy as np
 from joblib import Parallel, delayed
 from sklearn.utils import check_random_state
 
+from conclust import blocks
 from conclust._declare import PAIRS, Named, Takes
 from conclust._lloyd.best import warn_if_degenerate
 from conclust._lloyd.start import Centered, centered, init_centers
@@ -138,7 +139,7 @@ class ConstrainedKMeansEnsemble(JudgedMixin):
         how="by vote",
         when="how sure is each pair?",
         cosine=True,
-        blocks=True,
+        blocks=blocks.open,
         names=(
             Named("ensemble", "votes over random orders of statements"),
             Named("rckm", "votes over random orders, one per member", {"reorder": "run"}),

@@ -9,6 +9,7 @@ import numpy.typing as npt
 from joblib import Parallel, delayed
 from sklearn.utils import check_random_state
 
+from conclust import blocks
 from conclust._declare import PAIRS, Named, Takes
 from conclust._folds import AS_GOOD, left_open
 from conclust._lloyd.best import best_of_starts, n_starts, warn_if_degenerate
@@ -173,7 +174,7 @@ class TrustEnsemble(CodesMixin):
         when="some statements are wrong, nobody knows how many; which ones?",
         weights="weights",
         cosine=True,
-        blocks=True,
+        blocks=blocks.open,
         names=(Named("trust", "judges which statements to believe, then votes"),),
     )
 
