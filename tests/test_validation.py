@@ -85,7 +85,10 @@ def test_the_warning_about_ignored_statements_names_who_uses_them():
 
 @pytest.mark.parametrize(
     ("library", "said"),
-    [("dask_expr._collection", "a dask Rows, .*compute"), ("ray.data.dataset", "a Ray Rows, .*to_pandas")],
+    [
+        ("dask_expr._collection", "a dask Rows, .*compute"),
+        ("ray.data.dataset", "a Ray Rows, .*to_pandas"),
+    ],
 )
 def test_collections_of_an_engine_are_refused_with_the_way_out(library, said):
     # Neither library need be there: a collection is known by where its type comes from.
@@ -93,7 +96,9 @@ def test_collections_of_an_engine_are_refused_with_the_way_out(library, said):
     match = rf"X is {said}\(\)\."
     with pytest.raises(TypeError, match=match):
         ReCon(2).fit(collection)
-    with pytest.raises(TypeError, match="ReCon needs all rows at once; .*COPKMeans.* where the rows are"):
+    with pytest.raises(
+        TypeError, match="ReCon needs all rows at once; .*COPKMeans.* where the rows are"
+    ):
         ReCon(2).fit(X).predict(collection)
     assert as_rows(ReCon(2), X) is X
 

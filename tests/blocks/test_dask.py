@@ -1,8 +1,6 @@
 """Dask arrays and frames as X: swept by the workers of a real cluster, with one array's answers."""
 
 import os
-import signal
-import threading
 
 import numpy as np
 import pandas as pd
@@ -21,6 +19,7 @@ from conclust import (
     blocks,
     sample_constraints,
 )
+from tests.blocks.killing import MANY, KillsAtSecondStart, first_rows, fitted
 
 da = pytest.importorskip("dask.array")
 distributed = pytest.importorskip("distributed")
@@ -134,19 +133,11 @@ def test_what_is_wrong_with_the_rows_is_said():
 
 @pytest.mark.slow
 def test_a_worker_that_dies_is_survived():
-    # Its process is killed once the fit has made some iterations.
-    generator = np.random.RandomState(0)
-    many = generator.normal(size=(200_000, 8))
-    known = sample_constraints(generator.randint(8, size=len(many)), 100, random_state=0)
     how = {"n_workers": 2, "threads_per_worker": 1, "dashboard_address": None}
     with distributed.LocalCluster(**how) as workers, distributed.Client(workers) as client:
-        rows = da.from_array(many, chunks=(20_000, 8)).persist()
+        rows = da.from_array(MANY, chunks=(10_000, 8)).persist()
         distributed.wait(rows)
         victim = next(iter(client.run(os.getpid).values()))
-        timer = threading.Timer(1.0, os.kill, (victim, signal.SIGKILL))
-        model = ConstrainedKMeans(8, max_iter=100, random_state=0)
-        timer.start()
-        labels = model.fit(rows, constraints=known).labels_
-        assert not timer.is_alive()
+        labels = fitted(rows, KillsAtSecondStart(victim)).labels_
         assert victim not in client.run(os.getpid).values()
-    assert_array_equal(labels, model.fit(many, constraints=known).labels_)
+    assert_array_equal(labels, fitted(blocks.open(MANY), first_rows).labels_)

@@ -28,7 +28,9 @@ class Ray(OnEngine):
         # Statements name rows by their position, which Ray otherwise leaves to chance.
         dataset.context.execution_options.preserve_order = True
         self._dataset = dataset
-        first = dataset.limit(1).take_batch(1, batch_format="numpy")
+        first = next(iter(dataset.limit(1).iter_batches(batch_format="numpy")), None)
+        if first is None:
+            raise ValueError("Ray dataset has 0 rows; at least one is needed.")
         self._names = self._chosen(first, columns)
         cells = [first[name] for name in self._names]
         if len(cells) == 1 and cells[0].ndim == 2:

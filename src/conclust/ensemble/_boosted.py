@@ -177,7 +177,7 @@ class BoostedConstrainedKMeans(JudgedMixin):
     xi : float, default=0.5
         A margin of the paper's loss. It cancels, see Notes, and is not used; kept for the paper's
         sake.
-    init : {"random", "k-means++"}, array-like or callable, default="random"
+    init : {"random", "k-means++", "k-means||"}, array-like or callable, default="random"
         Start of the weak learner in each round.
     reinit : bool, default=True
         Draw a new start in each round; False repeats the first one, as a remark in the paper
@@ -261,7 +261,7 @@ class BoostedConstrainedKMeans(JudgedMixin):
         "n_estimators": [Interval(Integral, 1, None, closed="left")],
         "rho": [Interval(Real, 0, None, closed="neither")],
         "xi": [Interval(Real, None, None, closed="neither")],
-        "init": [StrOptions({"k-means++", "random"}), callable, "array-like"],
+        "init": [StrOptions({"k-means++", "k-means||", "random"}), callable, "array-like"],
         "reinit": ["boolean"],
         "max_iter": [Interval(Integral, 1, None, closed="left")],
         "n_init": [Interval(Integral, 1, None, closed="left")],
@@ -314,7 +314,8 @@ class BoostedConstrainedKMeans(JudgedMixin):
         Parameters
         ----------
         X : {array-like, sparse matrix, Blocks} of shape (n_samples, n_features)
-            Blocks: see :func:`conclust.blocks.open`.
+            Blocks: see :func:`conclust.blocks.open`. A dask array or data frame and a Ray dataset
+            are opened so.
         y : ignored
         constraints : Constraints, default=None
             Must-links and cannot-links; their weights are the priorities to begin with.
