@@ -251,9 +251,9 @@ def _note_features(estimator: Any, X: Any) -> None:
 
 def _check_features(estimator: Any, X: Any) -> None:
     name, names = type(estimator).__name__, getattr(estimator, "feature_names_in_", None)
-    if X.shape[1] != estimator.n_features_in_:
+    if X.n_features != estimator.n_features_in_:
         raise ValueError(
-            f"{X.name} has {X.shape[1]} features, but {name} was fitted to "
+            f"{X.name} has {X.n_features} features, but {name} was fitted to "
             f"{estimator.n_features_in_}."
         )
     if names is not None and X.columns is not None and X.columns != names.tolist():

@@ -45,7 +45,9 @@ def cluster():
         (ConstrainedKMeans(3, n_init=2, random_state=0), None),
         (COPKMeans(3, n_init=2, metric="cosine", random_state=0), None),
         (PCKMeans(3, n_init=2, penalty=1.0, random_state=0), 1.0 + y),
-        (COPKMeans(3, n_init=2, outliers=0.05, random_state=0), None),
+        pytest.param(
+            COPKMeans(3, n_init=2, outliers=0.05, random_state=0), None, marks=pytest.mark.slow
+        ),
     ],
 )
 def test_answers_are_those_of_one_array(model, weight, cluster):
@@ -99,9 +101,10 @@ def test_predicting_computes_nothing():
 
     model = ConstrainedKMeans(3, random_state=0).fit(X)
     never = da.from_array(X, chunks=(50, 4)).map_blocks(refuse, dtype=float)
-    labels = model.predict(never)
-    assert labels.shape == (150,)
-    assert labels.dtype == np.int32
+    for rows in (never, never[never[:, 0] > 5]):  # whose number is known, and is not
+        labels = model.predict(rows)
+        assert labels.ndim == 1
+        assert labels.dtype == np.int32
 
 
 def test_what_is_wrong_with_the_rows_is_said():

@@ -14,6 +14,7 @@ from conclust import (
     ConstrainedKMeans,
     ConstrainedKMeansEnsemble,
     COPKMeans,
+    Guided,
     PCKMeans,
     blocks,
     sample_constraints,
@@ -100,6 +101,25 @@ def test_members_of_an_ensemble_side_by_side():
     expected = model.fit(X, constraints=KNOWN)
     assert_array_equal(fitted.labels_, expected.labels_)
     assert_array_equal(labels_of(fitted.predict(in_parts(X))), expected.predict(X))
+
+
+def test_predicting_runs_nothing_but_the_first_row(tmp_path):
+    def note(batch):
+        (tmp_path / f"{batch['data'][0, 0]}").touch()
+        return batch
+
+    model = ConstrainedKMeans(3, random_state=0).fit(X)
+    rows = ray.data.from_numpy(np.array_split(X, 30)).map_batches(note, batch_size=None)
+    labels = model.predict(rows)
+    n_run = len(list(tmp_path.iterdir()))
+    assert_array_equal(labels_of(labels), model.labels_)
+    assert n_run < len(list(tmp_path.iterdir()))
+
+
+def test_statements_bound_to_an_estimator():
+    guided = Guided(ConstrainedKMeans(3, random_state=0), KNOWN).fit(in_parts(X))
+    expected = ConstrainedKMeans(3, random_state=0).fit(X, constraints=KNOWN).labels_
+    assert_array_equal(guided.labels_, expected)
 
 
 def test_what_is_wrong_with_the_rows_is_said():

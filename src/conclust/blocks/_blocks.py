@@ -48,6 +48,7 @@ class Blocks:
     def __init__(self, source: Source, block_rows: int | None = None):
         self.source = source
         self.name, self.columns = source.name, source.columns
+        self.n_features = source.n_features
         self.first = 0  # number of the first row, for messages
         self.dtype = np.dtype(np.float32 if source.dtype == np.float32 else np.float64)
         self.preparation = Preparation(self.dtype)
@@ -58,7 +59,7 @@ class Blocks:
                 f"{self.name} holds values of type {source.dtype}; rows are numbers. Convert them "
                 "first."
             )
-        most = max(NUMBERS // max(source.n_features, 1), 1)
+        most = max(NUMBERS // max(self.n_features, 1), 1)
         self.block_rows = most if block_rows is None else block_rows
         if not isinstance(self.block_rows, Integral) or self.block_rows < 1:
             raise ValueError(f"block_rows={block_rows!r} must be a whole number, at least 1.")
@@ -68,7 +69,7 @@ class Blocks:
     @property
     def shape(self) -> tuple[int, int]:
         """``(n_rows, n_features)``; rows on an engine are counted when this is first asked for."""
-        return self.source.n_rows, self.source.n_features
+        return self.source.n_rows, self.n_features
 
     def _refuse_nothing(self) -> None:
         if min(self.shape) < 1:
@@ -181,7 +182,7 @@ class Blocks:
     @property
     def piece_rows(self) -> int:
         """Rows that are best prepared at a time."""
-        return max(PIECE // self.shape[1], 1)
+        return max(PIECE // self.n_features, 1)
 
     @property
     def mean(self) -> npt.NDArray[Any]:
