@@ -1,7 +1,7 @@
 """Dask arrays and data frames: delayed parts, computed by whatever scheduler dask has."""
 
 from collections.abc import Callable, Iterable, Sequence
-from functools import cached_property
+from functools import cached_property, partial
 from typing import Any
 
 import numpy as np
@@ -61,9 +61,10 @@ class Dask(OnEngine):
 
     def on_parts(self, function: Callable[..., Any], given: Given) -> Iterable[Any]:
         """Call ``function(part, *given)`` for each part where it is; None leaves a part out."""
-        work = self._delayed(function, pure=False)
+        work = self._delayed(_called, pure=False)
+        # Inside a partial dask does not look for collections, argument by argument.
         tasks = [
-            work(part, *more)
+            work(part, partial(_with, function, more))
             for (part, _), more in zip(self._counted, given, strict=True)
             if more is not None
         ]
@@ -74,3 +75,11 @@ class Dask(OnEngine):
         """A dask array of one number for each row."""
         meta = np.empty(0, dtype=np.int32)
         return self._values.map_blocks(function, drop_axis=1, dtype=meta.dtype, meta=meta)
+
+
+def _called(part: Rows, call: Callable[[Rows], Any]) -> Any:
+    return call(part)
+
+
+def _with(function: Callable[..., Any], given: tuple[Any, ...], part: Rows) -> Any:
+    return function(part, *given)
