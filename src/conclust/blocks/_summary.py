@@ -36,8 +36,9 @@ def summary_of(blocks: Iterable[tuple[int, npt.NDArray[Any]]]) -> Summary:
             sums = sums + ones @ moved
             squares = squares + ones @ np.multiply(moved, moved, out=moved)
             n_rows += len(moved)
-    step = sums / n_rows
-    return Summary(n_rows, pivot + step, np.maximum(squares / n_rows - step**2, 0.0), largest)
+        step = sums / n_rows
+        variance = np.maximum(squares / n_rows - step**2, 0.0)
+        return Summary(n_rows, pivot + step, variance, largest)
 
 
 def together(parts: Sequence[Summary]) -> Summary:
@@ -45,7 +46,8 @@ def together(parts: Sequence[Summary]) -> Summary:
     n_rows = sum(part.n_rows for part in parts)
     share = np.array([part.n_rows / n_rows for part in parts])
     means, variances = (np.array([part[field] for part in parts]) for field in (1, 2))
-    mean = share @ means
-    # Variance within the parts, and between them.
-    variance = share @ variances + share @ (means - mean) ** 2
+    with np.errstate(over="ignore", invalid="ignore"):
+        mean = share @ means
+        # Variance within the parts, and between them.
+        variance = share @ variances + share @ (means - mean) ** 2
     return Summary(n_rows, mean, variance, max(part.largest for part in parts))
