@@ -24,7 +24,7 @@ import numpy as np
 from _measure import print_table
 from conclust import ConstrainedKMeans, sample_constraints
 
-PART = 500_000  # rows, 64 MB
+PART = 250_000  # rows, 32 MB
 FEATURES, CLUSTERS = 16, 20
 
 
