@@ -9,7 +9,7 @@ from sklearn.metrics import adjusted_rand_score
 
 from conclust import Constraints, COPKMeans, PCKMeans, ReCon, RelativeMetric
 from conclust._declare import estimators
-from conclust._validation import check_inputs, check_new_rows, refuse_dask, with_small_indices
+from conclust._validation import as_rows, check_inputs, check_new_rows, with_small_indices
 from conclust.exceptions import ConstraintsIgnoredWarning
 
 X, _ = load_iris(return_X_y=True)
@@ -83,14 +83,24 @@ def test_the_warning_about_ignored_statements_names_who_uses_them():
     ReCon(2).fit(X, constraints=both)
 
 
-def test_dask_collections_are_refused_with_the_way_out():
-    class Frame:
-        __module__ = "dask_expr._collection"
-
-    text = r"would load into memory whole\. .*conclust\.blocks\.open\(X\).*pass X\.compute\(\)\."
-    with pytest.raises(TypeError, match=text):
-        refuse_dask(Frame())
-    refuse_dask(X)
+@pytest.mark.parametrize(
+    ("library", "said"),
+    [
+        ("dask_expr._collection", "a dask Rows, .*compute"),
+        ("ray.data.dataset", "a Ray Rows, .*to_pandas"),
+    ],
+)
+def test_collections_of_an_engine_are_refused_with_the_way_out(library, said):
+    # Neither library need be there: a collection is known by where its type comes from.
+    collection = type("Rows", (), {"__module__": library})()
+    match = rf"X is {said}\(\)\."
+    with pytest.raises(TypeError, match=match):
+        ReCon(2).fit(collection)
+    with pytest.raises(
+        TypeError, match="ReCon needs all rows at once; .*COPKMeans.* where the rows are"
+    ):
+        ReCon(2).fit(X).predict(collection)
+    assert as_rows(ReCon(2), X) is X
 
 
 def test_dates_are_named_with_the_way_out():

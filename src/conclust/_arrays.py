@@ -1,7 +1,6 @@
 """Names for the arrays that travel between modules."""
 
-from collections.abc import Iterator
-from importlib import import_module
+from collections.abc import Callable, Iterator
 from typing import Any
 
 import numpy as np
@@ -12,6 +11,13 @@ FloatArray = npt.NDArray[np.float64]
 Labels = npt.NDArray[np.int32]
 # A dense array or a CSR matrix, float32 or float64.
 Matrix = Any
+# The engines whose collections can be X, by the library of their type: none is imported for it.
+ENGINES = {"dask": "dask", "dask_expr": "dask", "ray": "Ray"}
+
+
+def engine_of(X: Any) -> str | None:
+    """The engine whose collection X is; None for anything else."""
+    return ENGINES.get(type(X).__module__.partition(".")[0])
 
 
 def is_source(X: Any) -> bool:
@@ -24,12 +30,9 @@ def is_tensor(X: Any) -> bool:
     return type(X).__module__.split(".")[0] == "torch" and hasattr(X, "layout")
 
 
-def opened(X: Any) -> Any:
-    """A tensor on another device as a source of rows; what lies in memory, or is one, as it is."""
-    if is_tensor(X) and X.device.type != "cpu":
-        # By name: the door, which asks, lies below the rooms it leads to.
-        return import_module("conclust.blocks").open(X)
-    return X
+def is_afar(X: Any) -> bool:
+    """Whether X is a tensor that lies on another device."""
+    return is_tensor(X) and X.device.type != "cpu"
 
 
 def brought_here(values: Any) -> Any:
@@ -52,3 +55,14 @@ def keep_labels(X: Any, labels: npt.NDArray[Any]) -> None:
     """Put the labels found for X where its source says, if it does."""
     if is_source(X):
         X.keep_labels(labels)
+
+
+def labels_of(X: Any, label: Callable[[Any], Labels], *, lazy: bool) -> Any:
+    """``label(rows)`` of all rows of X, where they are; `lazy`: when its engine is asked to."""
+    if not is_source(X):
+        return label(X)
+    if lazy:
+        return X.lazy_labels(label)
+    labels = X.labels(label)
+    keep_labels(X, labels)
+    return labels

@@ -4,7 +4,7 @@ The check at the door, scikit-learn's tags, the methods of the command line, the
 the tables of README and guide are made from it, so none of them can say something else.
 """
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from functools import cache
 from types import MappingProxyType
@@ -56,8 +56,9 @@ class Takes:
         Takes sparse rows.
     cosine : bool
         Has `metric`, and ``metric="cosine"`` brings its rows to unit length at the door.
-    blocks : bool
-        Takes rows that are read block by block; see `conclust.blocks`.
+    blocks : callable or None
+        Takes rows that are read block by block, and this makes such of a collection of an engine:
+        `conclust.blocks.open`.
     square : bool
         Holds an array of n_samples × n_samples.
     names : tuple of Named
@@ -75,7 +76,7 @@ class Takes:
     hard: bool = False
     sparse: bool = True
     cosine: bool = False
-    blocks: bool = False
+    blocks: Callable[[Any], Any] | None = None
     square: bool = False
     names: tuple[Named, ...] = ()
     clusters: str = "n_clusters"

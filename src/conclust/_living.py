@@ -12,13 +12,21 @@ import scipy.sparse as sp
 from sklearn.cluster import KMeans
 from sklearn.utils.validation import check_is_fitted
 
-from conclust._arrays import FloatArray, IntArray, brought_here, is_source, keep_labels, opened
+from conclust._arrays import (
+    FloatArray,
+    IntArray,
+    brought_here,
+    engine_of,
+    is_afar,
+    is_source,
+    keep_labels,
+)
 from conclust._known_labels import Known, known_labels, start_at, statements_of
 from conclust._matching import renumbering
 from conclust._pairs import connected
 from conclust._placement.links import link_rows
 from conclust._placement.sizes import bounds_of, fit_around
-from conclust._validation import as_constraints, check_enough_rows
+from conclust._validation import as_constraints, as_rows, check_enough_rows
 from conclust.constraints import Constraints, n_rows
 from conclust.exceptions import (
     InconsistentConstraintsError,
@@ -52,6 +60,7 @@ def told(fit: Callable[..., Any]) -> Callable[..., Any]:
     def fit_and_keep(
         self: Any, X: Any, y: Any = None, *, constraints: Any = None, **more: Any
     ) -> Any:
+        X = as_rows(self, X)
         known = self._known_labels(X, brought_here(y))
         if known is None:
             vars(self).pop("classes_", None)
@@ -292,7 +301,7 @@ def update(
     before, n_before = model.labels_, model._n_clusters
     _check_n_clusters(n_clusters, n_before)
     fitted = _fitted_of(model, X)
-    if is_source(opened(fitted.X)) or is_source(opened(X_new)):
+    if is_source(fitted.X) or is_source(X_new) or is_afar(X_new) or engine_of(X_new):
         raise TypeError(
             "`update` needs all rows at once and takes none in blocks. Fit again with all rows, "
             "init=model.cluster_centers_ to start from what there is."

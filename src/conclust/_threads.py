@@ -6,6 +6,7 @@ from typing import Any
 import joblib
 import numpy as np
 
+from conclust._arrays import engine_of
 from conclust._sklearn import threadpool_controller
 
 SMALL_TABLE = 1_000_000  # numbers
@@ -30,6 +31,8 @@ def threads_worth(X: Any) -> Any:
     scikit-learn's k-means on a few thousand rows waits for its threads longer than it computes: on
     busy cores a hundred times as long.
     """
+    if engine_of(X) is not None:
+        return contextlib.nullcontext()
     X = X if hasattr(X, "__len__") else np.asarray(X)
     n_rows, *n_columns = X.shape if hasattr(X, "shape") else (len(X),)
     is_small = n_rows * max(n_columns, default=1) <= SMALL_TABLE

@@ -1,12 +1,12 @@
 """The one door: data, constraints and parameters are checked here, once, at the top of `fit`."""
 
 import warnings
-from typing import Any
+from typing import Any, NoReturn
 
 import numpy as np
 import scipy.sparse as sp
 
-from conclust._arrays import brought_here, is_source, opened
+from conclust._arrays import brought_here, engine_of, is_afar, is_source
 from conclust._declare import KINDS, estimators, users_of, words_of
 from conclust._sklearn import StrOptions, check_sample_weight, validate_data
 from conclust.constraints import Constraints
@@ -30,7 +30,8 @@ def check_inputs(
     estimator : estimator
         Its class says with `_takes` whether sparse rows are refused and which statements ignored,
         with a warning; gets `n_features_in_` and `feature_names_in_`.
-    X : array-like, sparse matrix, data frame or Blocks of shape (n_samples, n_features)
+    X : array-like, sparse matrix, data frame, Blocks or collection of an engine of shape \
+            (n_samples, n_features)
     constraints : Constraints or None
     n_clusters : int, default=None
         Checked against the number of rows when given.
@@ -42,11 +43,9 @@ def check_inputs(
     constraints : Constraints
         With `n_samples` set to the rows of X, in their order; an empty set for None.
     """
-    refuse_dask(X)
+    X = as_rows(estimator, X)
     refuse_truth_value(estimator)
-    X = opened(X)
     if is_source(X):
-        refuse_blocks(estimator, X)
         rows = X.checked(unit=is_cosine(estimator))
         _note_features(estimator, X)
     else:
@@ -59,7 +58,6 @@ def check_inputs(
 
 def check_rows(estimator: Any, X: Any, *, reset: bool = True) -> Any:
     """Rows in memory for `fit`, in their normal form; `reset`: they set how many features."""
-    refuse_dask(X)
     refuse_dates(X)
     rows = validate_data(
         estimator,
@@ -93,10 +91,8 @@ def warn_of_ignored(estimator: Any, constraints: Constraints) -> None:
 
 def check_new_rows(estimator: Any, X: Any, *, dtype: Any) -> Any:
     """Check the rows given to `predict` or `transform` against those of `fit`."""
-    refuse_dask(X)
-    X = opened(X)
+    X = as_rows(estimator, X)
     if is_source(X):
-        refuse_blocks(estimator, X)
         _check_features(estimator, X)
         return X.compared(unit=is_cosine(estimator), dtype=dtype)
     rows = validate_data(
@@ -227,14 +223,31 @@ def refuse_large(largest: float, shape: tuple[int, ...], dtype: Any, name: str =
         )
 
 
-def refuse_blocks(estimator: Any, X: Any) -> None:
+def as_rows(estimator: Any, X: Any) -> Any:
+    """A collection or a tensor afar opened, where the estimator reads block by block; else X.
+
+    Where it needs all rows at once, collections and blocks are refused: nothing is loaded unasked.
+    """
+    engine = engine_of(X)
+    if estimator._takes.blocks:
+        return estimator._takes.blocks(X) if engine is not None or is_afar(X) else X
+    if is_afar(X):
+        refuse_parts(estimator, f"a tensor on {X.device}", "X.cpu()")
+    if engine is not None:
+        way_out = "X.compute()" if engine == "dask" else "X.to_pandas()"
+        refuse_parts(estimator, f"a {engine} {type(X).__name__}", way_out)
+    if is_source(X):
+        refuse_parts(estimator, repr(X), "X.to_numpy()")
+    return X
+
+
+def refuse_parts(estimator: Any, what: str, way_out: str) -> NoReturn:
     """Name the estimators that read block by block, where this one needs all rows at once."""
-    if not estimator._takes.blocks:
-        others = ", ".join(name for name, each in estimators().items() if each._takes.blocks)
-        raise TypeError(
-            f"X is {X!r}, and {type(estimator).__name__} needs all rows at once; {others} read "
-            "block by block. If the rows fit into memory, pass X.to_numpy()."
-        )
+    others = ", ".join(name for name, each in estimators().items() if each._takes.blocks)
+    raise TypeError(
+        f"X is {what}, and {type(estimator).__name__} needs all rows at once; {others} read block "
+        f"by block, where the rows are. If these fit into memory, pass {way_out}."
+    )
 
 
 def _note_features(estimator: Any, X: Any) -> None:
@@ -247,9 +260,9 @@ def _note_features(estimator: Any, X: Any) -> None:
 
 def _check_features(estimator: Any, X: Any) -> None:
     name, names = type(estimator).__name__, getattr(estimator, "feature_names_in_", None)
-    if X.shape[1] != estimator.n_features_in_:
+    if X.n_features != estimator.n_features_in_:
         raise ValueError(
-            f"{X.name} has {X.shape[1]} features, but {name} was fitted to "
+            f"{X.name} has {X.n_features} features, but {name} was fitted to "
             f"{estimator.n_features_in_}."
         )
     if names is not None and X.columns is not None and X.columns != names.tolist():
@@ -257,14 +270,4 @@ def _check_features(estimator: Any, X: Any) -> None:
             f"{X.name} has the columns {', '.join(map(repr, X.columns[:5]))}, but {name} was "
             f"fitted to {', '.join(map(repr, names[:5]))}, in this order; choose them with "
             "columns=."
-        )
-
-
-def refuse_dask(X: Any) -> None:
-    """A dask collection would be pulled into memory silently; say so instead."""
-    if type(X).__module__.split(".")[0] in {"dask", "dask_expr"}:
-        raise TypeError(
-            f"X is a {type(X).__module__.split('.')[0]} collection, which this estimator would "
-            "load into memory whole. The k-means family takes conclust.blocks.open(X) and leaves "
-            "the rows where they are; if they fit into memory, pass X.compute()."
         )

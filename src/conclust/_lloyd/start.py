@@ -12,6 +12,7 @@ from sklearn.utils.extmath import row_norms
 from conclust._arrays import Matrix, brought_here, is_source
 from conclust._kernels._short import LITTLE, short
 from conclust._kernels.disjoint_set import keep_consistent
+from conclust._lloyd.scalable import scalable_plus_plus
 from conclust._placement.links import Links, must_link_groups
 from conclust._sklearn import scaled_tolerance as tolerance_in_memory
 from conclust._sklearn import unchecked_distances
@@ -71,9 +72,11 @@ def init_centers(
     Parameters
     ----------
     X : {ndarray, CSR matrix} of shape (n_samples, n_features), or source of rows
-        Centred or not. From a source with many rows a sample is taken, the same for all starts.
+        Centred or not. From a source with many rows a sample is taken, the same for all starts,
+        but for "k-means||", which passes over all rows.
     n_clusters : int
-    init : {"k-means++", "random"}, array-like of shape (n_clusters, n_features) or callable
+    init : {"k-means++", "k-means||", "random"}, array-like of shape (n_clusters, n_features) or \
+            callable
         "random" takes distinct rows, with probabilities proportional to their weights. A callable
         receives ``(X, n_clusters, random_state=...)`` with X as it is given here.
     sample_weight : ndarray of shape (n_samples,) or None
@@ -88,6 +91,11 @@ def init_centers(
         A new array, of the type of X.
     """
     check_enough_rows(X.shape[0], n_clusters)
+    if isinstance(init, str) and init == "k-means||":
+        centers = scalable_plus_plus(X, n_clusters, sample_weight, random_state)
+        if centers is not None:
+            return centers
+        init = "k-means++"
     if isinstance(init, str) or callable(init):
         X, sample_weight = sampled(X, n_clusters, sample_weight)
     n_samples = X.shape[0]
@@ -107,8 +115,8 @@ def init_centers(
         return X[rows].toarray() if sp.issparse(X) else X[rows]
     if isinstance(init, str):
         raise ValueError(
-            f"init={init!r} is unknown; use 'k-means++', 'random', an array of shape "
-            "(n_clusters, n_features) or a callable."
+            f"init={init!r} is unknown; use 'k-means++', 'k-means||', 'random', an array "
+            "of shape (n_clusters, n_features) or a callable."
         )
     if callable(init):
         origin = "init(X, n_clusters, random_state=...) returned an array of"

@@ -1,13 +1,12 @@
 """Rows read block by block, as the k-means family takes them."""
 
 import copy
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from numbers import Integral
 from typing import Any, NoReturn, Self
 
 import numpy as np
 import numpy.typing as npt
-from sklearn.metrics import pairwise_distances_argmin
 from sklearn.utils.random import sample_without_replacement
 
 from conclust._arrays import FloatArray, IntArray, Labels
@@ -15,8 +14,9 @@ from conclust._kernels.nearest import FREE
 from conclust._lloyd.in_blocks import RowsInBlocks
 from conclust._validation import refuse_large
 from conclust.blocks._labels_file import LabelsFile
-from conclust.blocks._prepare import Preparation, minus
+from conclust.blocks._prepare import Preparation
 from conclust.blocks._sources import Source
+from conclust.blocks._summary import Summary
 
 # Numbers in a block unless told otherwise: 32 MB.
 NUMBERS = 1 << 22
@@ -52,24 +52,35 @@ class Blocks:
     def __init__(self, source: Source, block_rows: int | None = None):
         self.source = source
         self.name, self.columns = source.name, source.columns
-        self.shape = (source.n_rows, source.n_features)
+        self.n_features = source.n_features
+        self.first = 0  # number of the first row, for messages
         self.dtype = np.dtype(np.float32 if source.dtype == np.float32 else np.float64)
         self.preparation = Preparation(self.dtype)
-        if min(self.shape) < 1:
-            raise ValueError(
-                f"{self.name} has {self.shape[0]} rows of {self.shape[1]} features; at least one "
-                "of each is needed."
-            )
+        if source.is_counted:
+            self._refuse_nothing()
         if source.dtype.kind not in "fiub":
             raise TypeError(
                 f"{self.name} holds values of type {source.dtype}; rows are numbers. Convert them "
                 "first."
             )
-        self.block_rows = max(NUMBERS // self.shape[1], 1) if block_rows is None else block_rows
+        most = max(NUMBERS // max(self.n_features, 1), 1)
+        self.block_rows = most if block_rows is None else block_rows
         if not isinstance(self.block_rows, Integral) or self.block_rows < 1:
             raise ValueError(f"block_rows={block_rows!r} must be a whole number, at least 1.")
-        self._summary: tuple[FloatArray, FloatArray] | None = None
+        self._summary: Summary | None = None
         self._sample: tuple[IntArray, npt.NDArray[Any]] | None = None
+
+    @property
+    def shape(self) -> tuple[int, int]:
+        """``(n_rows, n_features)``; rows on an engine are counted when this is first asked for."""
+        return self.source.n_rows, self.n_features
+
+    def _refuse_nothing(self) -> None:
+        if min(self.shape) < 1:
+            raise ValueError(
+                f"{self.name} has {self.shape[0]} rows of {self.shape[1]} features; at least one "
+                "of each is needed."
+            )
 
     def __repr__(self) -> str:
         n_rows, n_features = self.shape
@@ -132,23 +143,10 @@ class Blocks:
 
         One pass, in which mean and variance are taken, too.
         """
+        self._refuse_nothing()
         rows = self.compared(unit=unit)
-        pivot: npt.NDArray[Any] | None = None
-        sums, squares, largest = np.zeros(self.shape[1]), np.zeros(self.shape[1]), 0.0
-        with np.errstate(over="ignore", invalid="ignore"):  # refused below
-            for _, block in rows.parts():
-                largest = max(largest, float(block.max()), -float(block.min()))
-                # Moved by any row near the mean, squares lose no digits; products with ones are
-                # sums down the columns, fast ones.
-                pivot = block.mean(axis=0) if pivot is None else pivot
-                moved = minus(block, pivot, block).astype(np.float64, copy=False)
-                ones = np.ones(len(moved))
-                sums += ones @ moved
-                squares += ones @ np.multiply(moved, moved, out=moved)
-        refuse_large(largest, self.shape, self.dtype, self.name)
-        assert pivot is not None
-        step = sums / self.shape[0]
-        rows._summary = pivot + step, np.maximum(squares / self.shape[0] - step**2, 0.0)
+        rows._summary = self.source.summary(rows)
+        refuse_large(rows._summary.largest, self.shape, self.dtype, self.name)
         return rows
 
     def parts(self) -> Iterator[tuple[int, npt.NDArray[Any]]]:
@@ -169,11 +167,11 @@ class Blocks:
             where = repr(self.columns[column]) if self.columns else str(column)
             what = "NaN (or nothing)" if np.isnan(raw[row, column]) else "infinity"
             raise ValueError(
-                f"{self.name}: row {start + row} holds {what} in column {where}. Fill such cells "
-                "or leave the rows out before."
+                f"{self.name}: row {self.first + start + row} holds {what} in column {where}. Fill "
+                "such cells or leave the rows out before."
             )
         if self.preparation.unit and not raw.any(axis=1).all():
-            row = start + int(np.argmin(raw.any(axis=1)))
+            row = self.first + start + int(np.argmin(raw.any(axis=1)))
             raise ValueError(
                 f"{self.name}: row {row} is all zeros, and metric='cosine' compares directions. "
                 "Leave such rows out, or use metric='euclidean'."
@@ -188,25 +186,25 @@ class Blocks:
     @property
     def piece_rows(self) -> int:
         """Rows that are best prepared at a time."""
-        return max(PIECE // self.shape[1], 1)
+        return max(PIECE // self.n_features, 1)
 
     @property
     def mean(self) -> npt.NDArray[Any]:
         """(n_features,), of checked rows."""
         assert self._summary is not None
-        return self._summary[0].astype(self.dtype)
+        return self._summary.mean.astype(self.dtype)
 
     @property
     def variance(self) -> FloatArray:
         """(n_features,), of checked rows."""
         assert self._summary is not None
-        return self._summary[1]
+        return self._summary.variance
 
     @property
     def total_norm(self) -> float:
         """Sum of the squared norms of checked rows, as they are prepared."""
         assert self._summary is not None
-        mean, variance = self._summary
+        mean, variance = self._summary.mean, self._summary.variance
         moved = self.preparation.mean
         away = mean if moved is None else mean - moved
         return float(self.shape[0] * (variance.sum() + away @ away))
@@ -231,14 +229,6 @@ class Blocks:
             self._sample = rows, self[rows]
         return self._sample
 
-    def nearest(self, centers: npt.NDArray[Any]) -> Labels:
-        """Nearest of some centres for each row."""
-        labels = self.new_labels()
-        for start, rows in self.parts():
-            labels[start : start + len(rows)] = pairwise_distances_argmin(rows, centers)
-        self.keep_labels(labels)
-        return labels
-
     def writing_to(self, labels_file: Any) -> Self:
         """The same rows, their labels in a file."""
         rows = copy.copy(self)
@@ -255,6 +245,14 @@ class Blocks:
         """Write the labels that were found, where there is a file for them."""
         if self._labels_file is not None:
             self._labels_file.keep(labels)
+
+    def labels(self, label: Callable[..., Labels]) -> Labels:
+        """``label(rows)`` of all rows, (n_rows,)."""
+        return self.source.labels(self, label)
+
+    def lazy_labels(self, label: Callable[..., Labels]) -> Any:
+        """The same for rows on an engine, as a collection that it has not computed yet."""
+        return self.source.lazy_labels(self, label)
 
     def open_rows(self, n_clusters: int, **how: Any) -> RowsInBlocks:
         """Make them ready for k-means; see `conclust._lloyd.rows.open_rows`."""

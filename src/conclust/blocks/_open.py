@@ -10,7 +10,7 @@ from typing import IO, Any
 import numpy as np
 import numpy.typing as npt
 
-from conclust._arrays import is_tensor
+from conclust._arrays import engine_of, is_tensor
 from conclust.blocks._blocks import Blocks
 from conclust.blocks._sources import ManyArrays, OneArray, Parquet, Source
 
@@ -34,10 +34,10 @@ def open(
     source : path, array, or arrays one after the other
         A ``.npy`` file (mapped into memory), an ``.npz`` file, a ``.parquet`` file or a folder of
         such, in the order of their names; an array or a memory map; a dask array or data frame; a
-        tensor of torch; a list of arrays, or a function that returns an iterator of arrays, the
-        same each time it is called.
+        Ray dataset; a tensor of torch; a list of arrays, or a function that returns an iterator of
+        arrays, the same each time it is called.
     columns : sequence of str, default=None
-        Columns of a Parquet file or data frame to use; all by default.
+        Columns of a Parquet file, data frame or dataset to use; all by default.
     member : str, default=None
         Array of an ``.npz`` file to use, where it holds several.
     block_rows : int, default=None
@@ -88,10 +88,14 @@ def open(
         return TensorBlocks(source, block_rows)
     if isinstance(source, str | os.PathLike):
         found: Source = _file(Path(source), columns, member)
-    elif type(source).__module__.split(".")[0] in {"dask", "dask_expr"}:
+    elif engine_of(source) == "dask":
         from conclust.blocks._dask import Dask
 
-        found = Dask(source if columns is None else source[list(columns)])
+        found = Dask(source, columns)
+    elif engine_of(source) == "Ray":
+        from conclust.blocks._ray import Ray
+
+        found = Ray(source, columns)
     elif hasattr(source, "dtype") and hasattr(source, "shape"):
         found = OneArray(np.asanyarray(source))
     elif callable(source):

@@ -9,6 +9,7 @@ import numpy.typing as npt
 
 from conclust._arrays import IntArray
 from conclust._lloyd.in_blocks import RowsInBlocks
+from conclust.blocks._summary import Summary, summary_of
 from conclust.exceptions import MissingExtraError
 
 Rows = npt.NDArray[Any]
@@ -25,10 +26,26 @@ class Source:
     n_features: int
     dtype: np.dtype[Any]
     columns: list[str] | None = None
+    is_counted: bool = True  # False: n_rows is not known before it is asked for
     rows_type: type[RowsInBlocks] = RowsInBlocks  # the verbs of k-means over these rows
 
     def read(self, block_rows: int) -> Iterator[Rows]:
         """Yield all rows in order; blocks longer than `block_rows` are cut by whoever asks."""
+        raise NotImplementedError
+
+    def summary(self, rows: Any) -> Summary:
+        """What is to be known of `rows`, the Blocks over this source, before k-means."""
+        return summary_of(rows.parts())
+
+    def labels(self, rows: Any, label: Callable[[Rows], Rows]) -> Rows:
+        """``label(part)`` of all parts of `rows`, the Blocks over this source."""
+        labels: Rows = rows.new_labels()
+        for start, part in rows.parts():
+            labels[start : start + len(part)] = label(part)
+        return labels
+
+    def lazy_labels(self, rows: Any, label: Callable[[Rows], Rows]) -> Any:
+        """The same as a collection of an engine, computed when asked for."""
         raise NotImplementedError
 
     def take(self, rows: IntArray) -> Rows:

@@ -11,6 +11,7 @@ from conclust._lloyd.on_device import RowsOnDevice, nearest_centers
 from conclust._validation import refuse_large
 from conclust.blocks._blocks import Blocks
 from conclust.blocks._sources import Rows, Source
+from conclust.blocks._summary import Summary
 from conclust.exceptions import MissingExtraError
 
 # Numbers that are looked at, or brought here, at a time: 128 MB in double precision.
@@ -103,13 +104,15 @@ class TensorBlocks(Blocks):
         how = {"dtype": torch.float64, "device": rows.tensor.device}
         sums, squares = torch.zeros(self.shape[1], **how), torch.zeros(self.shape[1], **how)
         least, most = torch.aminmax(rows.tensor)
-        refuse_large(max(float(most), -float(least)), self.shape, self.dtype, self.name)
+        largest = max(float(most), -float(least))
+        refuse_large(largest, self.shape, self.dtype, self.name)
         for _, part in rows._pieces():
             sums += part.sum(dim=0, dtype=torch.float64)
         mean = sums / self.shape[0]
         for _, part in rows._pieces():
             squares += ((part.double() - mean) ** 2).sum(dim=0)
-        rows._summary = mean.cpu().numpy(), (squares / self.shape[0]).cpu().numpy()
+        variance = squares / self.shape[0]
+        rows._summary = Summary(self.shape[0], mean.cpu().numpy(), variance.cpu().numpy(), largest)
         rows._sample = None
         return rows
 

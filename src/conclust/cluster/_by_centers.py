@@ -1,5 +1,6 @@
 """What every clusterer with centres can do with new rows."""
 
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -12,9 +13,14 @@ from sklearn.base import (
 from sklearn.metrics import euclidean_distances, pairwise_distances_argmin
 from sklearn.utils.validation import check_is_fitted
 
-from conclust._arrays import in_parts, is_source
+from conclust._arrays import engine_of, in_parts, labels_of
 from conclust._summaries import Shown
 from conclust._validation import check_new_rows, weights_of_rows
+
+
+def nearest_of(rows: Any, centers: np.ndarray) -> np.ndarray:
+    """Nearest centre of each row, (n_samples,) int32."""
+    return pairwise_distances_argmin(rows, centers).astype(np.int32)
 
 
 class CentersMixin(
@@ -29,21 +35,26 @@ class CentersMixin(
     def _n_features_out(self) -> int:
         return self.cluster_centers_.shape[0]
 
-    def predict(self, X: Any) -> np.ndarray:
+    def predict(self, X: Any) -> Any:
         """Nearest centre of each row; constraints are not applied again.
 
         Parameters
         ----------
-        X : {array-like, sparse matrix, Blocks} of shape (n_samples, n_features)
+        X : {array-like, sparse matrix, Blocks, collection} of shape (n_samples, n_features)
+            Collection: a dask array or data frame, a Ray dataset.
 
         Returns
         -------
         ndarray of shape (n_samples,), int32
+            Of a collection, one of the same engine that is not computed yet: a dask array, a Ray
+            dataset with the column ``label``.
         """
+        is_collection = engine_of(X) is not None
         X = self._check_new_rows(X)
-        if is_source(X):
+        if hasattr(X, "nearest"):  # on its device
             return X.nearest(self.cluster_centers_)
-        return pairwise_distances_argmin(X, self.cluster_centers_).astype(np.int32)
+        nearest = partial(nearest_of, centers=self.cluster_centers_)
+        return labels_of(X, nearest, lazy=is_collection)
 
     def transform(self, X: Any) -> np.ndarray:
         """Distances of each row to each centre.

@@ -7,6 +7,7 @@ from typing import Any, ClassVar, Literal, NamedTuple, Self
 import numpy as np
 from sklearn.utils import check_random_state
 
+from conclust import blocks
 from conclust._arrays import Matrix
 from conclust._declare import PAIRS, Named, Takes
 from conclust._kernels.place_in_order import count_violated, place_pairs
@@ -308,8 +309,9 @@ class ConstrainedKMeans(Living, CentersMixin):
     Parameters
     ----------
     n_clusters : int, default=8
-    init : {"k-means++", "random"}, array-like or callable, default="k-means++"
-        As in scikit-learn's :class:`~sklearn.cluster.KMeans`.
+    init : {"k-means++", "k-means||", "random"}, array-like or callable, default="k-means++"
+        As in scikit-learn's :class:`~sklearn.cluster.KMeans`. "k-means||" draws in a few passes
+        over all rows, where k-means++ draws from a sample of those in blocks.
     seeds : {"auto", "hard", "soft", "init"} or None, default="auto"
         What the classes of some rows are, given as `y` to `fit`. "hard": bound to their clusters.
         "soft": statements like others. "init": places where clusters start, no more. None:
@@ -388,14 +390,14 @@ class ConstrainedKMeans(Living, CentersMixin):
         when="some statements matter more, or it must be as fast as k-means",
         weights="priorities",
         cosine=True,
-        blocks=True,
+        blocks=blocks.open,
         # One start is the default of the class; other methods start ten times by themselves.
         names=(Named("ckm", "obeys statements by priority, never fails", {"n_init": 10}),),
     )
 
     _parameter_constraints: ClassVar[dict[str, list[Any]]] = {
         "n_clusters": [Interval(Integral, 1, None, closed="left")],
-        "init": [StrOptions({"k-means++", "random"}), callable, "array-like"],
+        "init": [StrOptions({"k-means++", "k-means||", "random"}), callable, "array-like"],
         "seeds": SEEDS,
         "n_init": [Interval(Integral, 1, None, closed="left")],
         "max_iter": [Interval(Integral, 1, None, closed="left")],
@@ -447,7 +449,8 @@ class ConstrainedKMeans(Living, CentersMixin):
         Parameters
         ----------
         X : {array-like, sparse matrix, Blocks} of shape (n_samples, n_features)
-            Blocks: see :func:`conclust.blocks.open`; a tensor on a GPU is clustered there.
+            Blocks: see :func:`conclust.blocks.open`. A dask array or data frame, a Ray dataset and
+            a tensor on a GPU are opened so.
         y : array-like of shape (n_samples,), default=None
             Class of each row, -1, None or NaN where it is not known; see `seeds`.
         constraints : Constraints, default=None

@@ -11,7 +11,8 @@ from sklearn.exceptions import ConvergenceWarning
 from sklearn.utils import check_random_state
 from sklearn.utils.validation import check_is_fitted
 
-from conclust._arrays import empty_labels, in_parts, is_source, keep_labels
+from conclust import blocks
+from conclust._arrays import engine_of, in_parts, is_source, labels_of
 from conclust._declare import PAIRS, Named, Takes
 from conclust._kernels.place_hard import sum_costs
 from conclust._known_labels import SEEDS
@@ -196,7 +197,7 @@ class ConstrainedGaussianMixture(Living, Shown, ClusterMixin, BaseEstimator):
         when="clusters are elongated or differ in spread; probabilities",
         hard=True,
         sparse=False,
-        blocks=True,
+        blocks=blocks.open,
         names=(
             Named("gmm", "a Gaussian mixture under statements"),
             Named(
@@ -568,13 +569,15 @@ class ConstrainedGaussianMixture(Living, Shown, ClusterMixin, BaseEstimator):
         Returns
         -------
         ndarray of shape (n_samples,), int32
+            Of a collection, one of the same engine that is not computed yet: a dask array, a Ray
+            dataset with the column ``label``.
         """
+        is_collection = engine_of(X) is not None
         X = self._check_new_rows(X)
-        labels = empty_labels(X)
-        for start, rows in in_parts(X):
-            labels[start : start + len(rows)] = self._log_joint(rows).argmax(axis=1)
-        keep_labels(X, labels)
-        return labels
+        return labels_of(X, self._likeliest, lazy=is_collection)
+
+    def _likeliest(self, X: Any) -> np.ndarray:
+        return self._log_joint(X).argmax(axis=1).astype(np.int32)
 
     def predict_proba(self, X: Any) -> np.ndarray:
         """Probability of each component for each row; statements are not applied again.

@@ -12,6 +12,7 @@ import scipy.sparse as sp
 from sklearn.utils import check_random_state
 from sklearn.utils.validation import check_is_fitted
 
+from conclust import blocks
 from conclust._arrays import IntArray, Matrix, is_source, keep_labels
 from conclust._declare import PAIRS, Named, Takes
 from conclust._lloyd.best import warn_if_degenerate
@@ -23,6 +24,7 @@ from conclust._progress import Rounds, progress
 from conclust._sklearn import Interval, StrOptions, fit_context, unchecked_distances
 from conclust._threads import one_blas_thread
 from conclust._validation import (
+    as_rows,
     check_enough_rows,
     check_inputs,
     check_rows,
@@ -383,7 +385,7 @@ class MiniBatchConstrainedKMeans(CentersMixin):
         how="must-links hard, cannot-links by priority, never fails",
         when="rows come in batches, or there are too many to look at all in each iteration",
         weights="priorities",
-        blocks=True,
+        blocks=blocks.open,
         names=(Named("minibatch", "k-means in small batches, obeys statements by priority"),),
     )
 
@@ -541,7 +543,7 @@ class MiniBatchConstrainedKMeans(CentersMixin):
         -------
         self
         """
-        if is_source(X):
+        if is_source(X := as_rows(self, X)):
             raise TypeError(
                 f"X is {X!r}, and partial_fit takes one batch at a time: pass it to fit, or go "
                 "over it with `for start, batch in X.read(): model.partial_fit(batch)`."

@@ -9,6 +9,7 @@ import numpy as np
 import numpy.typing as npt
 from sklearn.utils import check_random_state
 
+from conclust import blocks
 from conclust._arrays import Matrix
 from conclust._declare import PAIRS, Named, Takes
 from conclust._kernels.place_soft import violated_price
@@ -365,12 +366,13 @@ class PCKMeans(Living, CentersMixin):
         each other become all but hard, doubtful ones cheap to break. With fewer than 20 to count
         it is 4 times.
 
-    init : {"neighborhoods", "k-means++", "random"}, callable or array-like of shape \
+    init : {"neighborhoods", "k-means++", "k-means||", "random"}, callable or array-like of shape \
             (n_clusters, n_features), default="neighborhoods"
         Where centres start. "neighborhoods": the means of must-link components, far from each
         other; where these are fewer than `n_clusters`, the rest are drawn as by k-means++, so
         without must-links it is k-means++. Every second start is k-means++ throughout, for wrong
-        must-links make poor seeds. A callable receives ``(X, n_clusters,
+        must-links make poor seeds. "k-means||" draws in a few passes over all rows, where k-means++
+        draws from a sample of those in blocks. A callable receives ``(X, n_clusters,
         random_state=...)``, with a dense X moved to its mean.
 
     seeds : {"auto", "hard", "soft", "init"} or None, default="auto"
@@ -515,14 +517,18 @@ class PCKMeans(Living, CentersMixin):
         when="some statements may be wrong",
         weights="weights",
         cosine=True,
-        blocks=True,
+        blocks=blocks.open,
         names=(Named("pckmeans", "weighs statements against distances"),),
     )
 
     _parameter_constraints: ClassVar[dict[str, list[Any]]] = {
         "n_clusters": [Interval(Integral, 1, None, closed="left")],
         "penalty": [StrOptions({"auto"}), Interval(Real, 0, None, closed="left")],
-        "init": [StrOptions({"neighborhoods", "k-means++", "random"}), callable, "array-like"],
+        "init": [
+            StrOptions({"neighborhoods", "k-means++", "k-means||", "random"}),
+            callable,
+            "array-like",
+        ],
         "seeds": SEEDS,
         "n_init": [Interval(Integral, 1, None, closed="left")],
         "max_iter": [Interval(Integral, 1, None, closed="left")],
@@ -581,7 +587,8 @@ class PCKMeans(Living, CentersMixin):
         Parameters
         ----------
         X : array-like, CSR matrix, data frame or Blocks of shape (n_samples, n_features)
-            Blocks: see :func:`conclust.blocks.open`.
+            Blocks: see :func:`conclust.blocks.open`. A dask array or data frame and a Ray dataset
+            are opened so.
         y : array-like of shape (n_samples,), default=None
             Class of each row, -1, None or NaN where it is not known; see `seeds`.
         constraints : Constraints, default=None

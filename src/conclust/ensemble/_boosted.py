@@ -8,6 +8,7 @@ import numpy as np
 from sklearn.utils import check_random_state
 from sklearn.utils.validation import check_is_fitted
 
+from conclust import blocks
 from conclust._arrays import keep_labels
 from conclust._declare import PAIRS, Named, Takes
 from conclust._lloyd.best import warn_if_degenerate
@@ -177,7 +178,7 @@ class BoostedConstrainedKMeans(JudgedMixin):
     xi : float, default=0.5
         A margin of the paper's loss. It cancels, see Notes, and is not used; kept for the paper's
         sake.
-    init : {"random", "k-means++"}, array-like or callable, default="random"
+    init : {"random", "k-means++", "k-means||"}, array-like or callable, default="random"
         Start of the weak learner in each round.
     reinit : bool, default=True
         Draw a new start in each round; False repeats the first one, as a remark in the paper
@@ -252,7 +253,7 @@ class BoostedConstrainedKMeans(JudgedMixin):
         when="nobody knows which statements matter more",
         weights="weights",
         cosine=True,
-        blocks=True,
+        blocks=blocks.open,
         names=(Named("bckm", "learns which statements come first"),),
     )
 
@@ -261,7 +262,7 @@ class BoostedConstrainedKMeans(JudgedMixin):
         "n_estimators": [Interval(Integral, 1, None, closed="left")],
         "rho": [Interval(Real, 0, None, closed="neither")],
         "xi": [Interval(Real, None, None, closed="neither")],
-        "init": [StrOptions({"k-means++", "random"}), callable, "array-like"],
+        "init": [StrOptions({"k-means++", "k-means||", "random"}), callable, "array-like"],
         "reinit": ["boolean"],
         "max_iter": [Interval(Integral, 1, None, closed="left")],
         "n_init": [Interval(Integral, 1, None, closed="left")],
@@ -314,7 +315,8 @@ class BoostedConstrainedKMeans(JudgedMixin):
         Parameters
         ----------
         X : {array-like, sparse matrix, Blocks} of shape (n_samples, n_features)
-            Blocks: see :func:`conclust.blocks.open`.
+            Blocks: see :func:`conclust.blocks.open`. A dask array or data frame and a Ray dataset
+            are opened so.
         y : ignored
         constraints : Constraints, default=None
             Must-links and cannot-links; their weights are the priorities to begin with.

@@ -17,10 +17,10 @@ from conclust._sklearn import Interval, StrOptions, fit_context
 from conclust._summaries import Shown
 from conclust._validation import (
     as_constraints,
+    as_rows,
     check_enough_rows,
     check_inputs,
     check_new_rows,
-    refuse_dask,
 )
 from conclust.constraints import Constraints
 from conclust.ensemble._consensus import CoAssociation
@@ -470,7 +470,7 @@ class CoTraining(Shown, ClusterMixin, BaseEstimator):
             return [table], given
         checked = []
         for number, view in enumerate(views):
-            refuse_dask(view)
+            as_rows(self, view)
             checked.append(
                 check_array(
                     view,

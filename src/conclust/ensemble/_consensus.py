@@ -215,10 +215,17 @@ class CoAssociation:
         -------
         ndarray of shape (n,), int32
         """
-        labels = np.full(len(codes), -1, dtype=np.int64)
-        lookup, base = _lookup(profiles, self.weights)
-        nearest_profiles(_as_codes(codes), lookup, base, 0.0, labels, np.empty(len(labels)))
-        return labels.astype(np.int32)
+        return nearest_consensus(codes, profiles, self.weights)
+
+
+def nearest_consensus(
+    codes: Any, profiles: FloatArray, weights: FloatArray
+) -> npt.NDArray[np.int32]:
+    """Nearest consensus cluster of code rows; see `CoAssociation.assign`."""
+    labels = np.full(len(codes), -1, dtype=np.int64)
+    lookup, base = _lookup(profiles, weights)
+    nearest_profiles(_as_codes(codes), lookup, base, 0.0, labels, np.empty(len(labels)))
+    return labels.astype(np.int32)
 
 
 def consensus(

@@ -1,5 +1,6 @@
 """What the ensembles of constrained k-means share: members, their codes, and what follows."""
 
+from functools import partial
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
@@ -7,12 +8,12 @@ from sklearn.base import BaseEstimator, ClusterMixin
 from sklearn.metrics import pairwise_distances_argmin
 from sklearn.utils.validation import check_is_fitted
 
-from conclust._arrays import in_parts
+from conclust._arrays import engine_of, in_parts, labels_of
 from conclust._statements import most_doubted
 from conclust._summaries import Shown
 from conclust._validation import check_new_rows
 from conclust.constraints import Constraints
-from conclust.ensemble._consensus import CoAssociation
+from conclust.ensemble._consensus import CoAssociation, nearest_consensus
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -29,11 +30,15 @@ class Member(NamedTuple):
 
 def codes_of_members(members: list[Member]) -> np.ndarray:
     """Labels of all members side by side, in as few bytes as they need."""
-    dtype = np.uint8 if len(members[0].centers) <= 256 else np.uint16
-    codes = np.empty((len(members[0].labels), len(members)), dtype=dtype)
+    shape = len(members[0].labels), len(members)
+    codes = np.empty(shape, dtype=_code_type(len(members[0].centers)))
     for t, member in enumerate(members):
         codes[:, t] = member.labels
     return codes
+
+
+def _code_type(n_clusters: int) -> Any:
+    return np.uint8 if n_clusters <= 256 else np.uint16
 
 
 class VotesMixin(Shown, ClusterMixin, BaseEstimator):
@@ -98,7 +103,7 @@ class CodesMixin(VotesMixin):
         self.labels_, self.profiles_ = found.labels, found.profiles
         self.constraints_, self.report_ = constraints, constraints.report(found.labels)
 
-    def predict(self, X: Any) -> np.ndarray:
+    def predict(self, X: Any) -> Any:
         """Cluster of new rows; constraints are not applied again.
 
         Each member gives a row its nearest centre; the codes so found go to the nearest mean of
@@ -106,24 +111,46 @@ class CodesMixin(VotesMixin):
 
         Parameters
         ----------
-        X : {array-like, sparse matrix, Blocks} of shape (n_samples, n_features)
+        X : {array-like, sparse matrix, Blocks, collection} of shape (n_samples, n_features)
+            Collection: a dask array or data frame, a Ray dataset.
 
         Returns
         -------
         ndarray of shape (n_samples,), int32
+            Of a collection, one of the same engine that is not computed yet: a dask array, a Ray
+            dataset with the column ``label``.
         """
         check_is_fitted(self)
-        return self.co_association_.assign(self.codes_of(X), self.profiles_)
+        is_collection = engine_of(X) is not None
+        X = check_new_rows(self, X, dtype=self.member_centers_.dtype)
+        vote = partial(
+            _voted,
+            member_centers=self.member_centers_,
+            profiles=self.profiles_,
+            weights=self.co_association_.weights,
+        )
+        return labels_of(X, vote, lazy=is_collection)
 
     def codes_of(self, X: Any) -> np.ndarray:
         """Nearest centre of new rows in every member, (n_samples, n_members)."""
         check_is_fitted(self)
         X = check_new_rows(self, X, dtype=self.member_centers_.dtype)
-        codes = np.empty((X.shape[0], len(self.member_centers_)), self.co_association_.codes.dtype)
-        for start, rows in in_parts(X):
-            for t, centers in enumerate(self.member_centers_):
-                codes[start : start + rows.shape[0], t] = pairwise_distances_argmin(rows, centers)
-        return codes
+        return np.concatenate([_codes_of(rows, self.member_centers_) for _, rows in in_parts(X)])
+
+
+def _codes_of(rows: Any, member_centers: np.ndarray) -> np.ndarray:
+    """Nearest centre of each row in every member, in as few bytes as they need."""
+    codes = np.empty((rows.shape[0], len(member_centers)), _code_type(member_centers.shape[1]))
+    for t, centers in enumerate(member_centers):
+        codes[:, t] = pairwise_distances_argmin(rows, centers)
+    return codes
+
+
+def _voted(
+    rows: Any, member_centers: np.ndarray, profiles: np.ndarray, weights: np.ndarray
+) -> np.ndarray:
+    """Cluster of each row by the votes of the members, (n_samples,) int32."""
+    return nearest_consensus(_codes_of(rows, member_centers), profiles, weights)
 
 
 def usable(alphas: np.ndarray) -> np.ndarray:

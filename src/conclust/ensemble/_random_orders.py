@@ -7,6 +7,7 @@ import numpy as np
 from joblib import Parallel, delayed
 from sklearn.utils import check_random_state
 
+from conclust import blocks
 from conclust._arrays import keep_labels
 from conclust._declare import PAIRS, Named, Takes
 from conclust._lloyd.best import warn_if_degenerate
@@ -75,7 +76,7 @@ class ConstrainedKMeansEnsemble(JudgedMixin):
     reorder : {"iteration", "run"}, default="iteration"
         Draw a new order in each iteration (Okabe & Yamada 2012b, Algorithm 1) or once per member
         (RCKM of Okabe & Yamada 2012a).
-    init : {"random", "k-means++"}, array-like or callable, default="random"
+    init : {"random", "k-means++", "k-means||"}, array-like or callable, default="random"
     max_iter : int, default=30
         Iterations of each member. With new orders in each, a member ends when only rows named in
         statements still change and its inertia does not fall by a thousandth.
@@ -139,7 +140,7 @@ class ConstrainedKMeansEnsemble(JudgedMixin):
         how="by vote",
         when="how sure is each pair?",
         cosine=True,
-        blocks=True,
+        blocks=blocks.open,
         names=(
             Named("ensemble", "votes over random orders of statements"),
             Named("rckm", "votes over random orders, one per member", {"reorder": "run"}),
@@ -150,7 +151,7 @@ class ConstrainedKMeansEnsemble(JudgedMixin):
         "n_clusters": [Interval(Integral, 1, None, closed="left")],
         "n_estimators": [Interval(Integral, 1, None, closed="left")],
         "reorder": [StrOptions({"iteration", "run"})],
-        "init": [StrOptions({"k-means++", "random"}), callable, "array-like"],
+        "init": [StrOptions({"k-means++", "k-means||", "random"}), callable, "array-like"],
         "max_iter": [Interval(Integral, 1, None, closed="left")],
         "n_init": [Interval(Integral, 1, None, closed="left")],
         "metric": METRICS,
@@ -198,7 +199,8 @@ class ConstrainedKMeansEnsemble(JudgedMixin):
         Parameters
         ----------
         X : {array-like, sparse matrix, Blocks} of shape (n_samples, n_features)
-            Blocks: see :func:`conclust.blocks.open`.
+            Blocks: see :func:`conclust.blocks.open`. A dask array or data frame and a Ray dataset
+            are opened so.
         y : ignored
         constraints : Constraints, default=None
             Must-links and cannot-links.

@@ -9,6 +9,7 @@ import numpy.typing as npt
 from joblib import Parallel, delayed
 from sklearn.utils import check_random_state
 
+from conclust import blocks
 from conclust._arrays import keep_labels
 from conclust._declare import PAIRS, Named, Takes
 from conclust._folds import AS_GOOD, left_open
@@ -108,7 +109,7 @@ class TrustEnsemble(CodesMixin):
         Judges at each of three prices.
     share : float, default=0.75
         Share of the statements a judge is told; members are told all but 0.4 (1 − `share`).
-    init : {"neighborhoods", "k-means++", "random"}, callable or array-like, \
+    init : {"neighborhoods", "k-means++", "k-means||", "random"}, callable or array-like, \
             default="neighborhoods"
         As in :class:`~conclust.PCKMeans`.
     max_iter : int, default=50
@@ -174,7 +175,7 @@ class TrustEnsemble(CodesMixin):
         when="some statements are wrong, nobody knows how many; which ones?",
         weights="weights",
         cosine=True,
-        blocks=True,
+        blocks=blocks.open,
         names=(Named("trust", "judges which statements to believe, then votes"),),
     )
 
@@ -183,7 +184,11 @@ class TrustEnsemble(CodesMixin):
         "n_estimators": [Interval(Integral, 1, None, closed="left")],
         "n_judges": [Interval(Integral, 1, None, closed="left")],
         "share": [Interval(Real, 0, 1, closed="neither")],
-        "init": [StrOptions({"neighborhoods", "k-means++", "random"}), callable, "array-like"],
+        "init": [
+            StrOptions({"neighborhoods", "k-means++", "k-means||", "random"}),
+            callable,
+            "array-like",
+        ],
         "max_iter": [Interval(Integral, 1, None, closed="left")],
         "n_init": [Interval(Integral, 1, None, closed="left")],
         "metric": METRICS,
@@ -233,7 +238,8 @@ class TrustEnsemble(CodesMixin):
         Parameters
         ----------
         X : {array-like, sparse matrix, Blocks} of shape (n_samples, n_features)
-            Blocks: see :func:`conclust.blocks.open`.
+            Blocks: see :func:`conclust.blocks.open`. A dask array or data frame and a Ray dataset
+            are opened so.
         y : ignored
         constraints : Constraints, default=None
             Must-links and cannot-links.

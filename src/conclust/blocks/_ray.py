@@ -1,0 +1,122 @@
+"""Ray datasets: their blocks as arrays in Ray's object store, worked on by tasks."""
+
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from functools import cached_property
+from typing import Any
+
+import numpy as np
+
+from conclust.blocks._engine import Given, OnEngine
+from conclust.blocks._sources import Rows
+
+# The column of what `predict` gives.
+LABEL = "label"
+
+
+class Ray(OnEngine):
+    """A Ray dataset: columns of numbers, or one column that holds whole rows.
+
+    It is run once, when its rows are counted, and stays in the object store as arrays, which
+    spills to disk what memory does not hold.
+    """
+
+    name = "Ray dataset"
+
+    def __init__(self, dataset: Any, columns: Sequence[str] | None = None):
+        if not hasattr(dataset, "iter_internal_ref_bundles"):
+            raise TypeError(f"X is a Ray {type(dataset).__name__}; rows are a Ray dataset.")
+        # Statements name rows by their position, which Ray otherwise leaves to chance.
+        dataset.context.execution_options.preserve_order = True
+        self._dataset = dataset
+        first = next(iter(dataset.limit(1).iter_batches(batch_format="numpy")), None)
+        if first is None:
+            raise ValueError("Ray dataset has 0 rows; at least one is needed.")
+        self._names = self._chosen(first, columns)
+        cells = [first[name] for name in self._names]
+        if len(cells) == 1 and cells[0].ndim == 2:
+            self.n_features = cells[0].shape[1]
+        else:
+            self.columns, self.n_features = self._names, len(self._names)
+        kinds = {cell.dtype for cell in cells}
+        numbers = all(kind.kind in "fiub" for kind in kinds)
+        # Cells that hold nothing become NaN, which whole numbers do not know.
+        single = np.float32 if kinds == {np.dtype(np.float32)} else np.float64
+        self.dtype = np.dtype(single if numbers else object)
+
+    def _chosen(self, first: Mapping[str, Rows], columns: Sequence[str] | None) -> list[str]:
+        names = list(first if columns is None else columns)
+        missing = [name for name in names if name not in first]
+        if missing:
+            raise ValueError(
+                f"{self.name} has no column {', '.join(map(repr, missing[:5]))}; it has "
+                f"{', '.join(map(repr, list(first)[:10]))}."
+            )
+        return names
+
+    @cached_property
+    def _counted(self) -> list[tuple[Any, int]]:
+        """The parts that hold rows, and how many each."""
+        import ray
+
+        as_rows = ray.remote(_as_rows).options(num_returns=2)
+        found = [
+            as_rows.remote(block, self._names, self.dtype)
+            for bundle in self._dataset.iter_internal_ref_bundles()
+            for block in bundle.block_refs
+        ]
+        counts = ray.get([count for _, count in found])
+        return [(part, n) for (part, _), n in zip(found, counts, strict=True) if n]
+
+    def count(self) -> Sequence[int]:
+        """Rows of each part."""
+        return [n for _, n in self._counted]
+
+    def on_parts(self, function: Callable[..., Any], given: Given) -> Iterable[Any]:
+        """Call ``function(part, *given)`` in a task for each part; None leaves a part out."""
+        import ray
+
+        work = ray.remote(_called)
+        tasks = [
+            work.remote(part, function, *more)
+            for (part, _), more in zip(self._counted, given, strict=True)
+            if more is not None
+        ]
+        for task in tasks:
+            try:
+                yield ray.get(task)
+            except ray.exceptions.RayTaskError as error:
+                raise error.cause from None
+
+    def map(self, function: Callable[[Rows], Rows]) -> Any:
+        """A Ray dataset with one column, the number of each row."""
+        given = {"function": function, "names": self._names, "dtype": self.dtype}
+        how: dict[str, Any] = {"batch_size": None, "batch_format": "numpy"}
+        return self._dataset.map_batches(_labelled, fn_kwargs=given, **how)
+
+
+def _called(part: Rows, function: Callable[..., Any], *given: Any) -> Any:
+    return function(part, *given)
+
+
+def _as_rows(block: Any, names: list[str], dtype: np.dtype[Any]) -> tuple[Rows, int]:
+    from ray.data.block import BlockAccessor
+
+    cells = BlockAccessor.for_block(block).to_numpy(names)
+    rows = _stacked(cells, names, dtype)
+    return rows, len(rows)
+
+
+def _stacked(cells: Mapping[str, Rows], names: list[str], dtype: np.dtype[Any]) -> Rows:
+    columns = [np.asarray(cells[name]) for name in names]
+    if len(columns) == 1 and columns[0].ndim == 2:
+        return np.ascontiguousarray(columns[0], dtype=dtype)
+    return np.stack(columns, axis=1).astype(dtype, copy=False)
+
+
+def _labelled(
+    batch: Mapping[str, Rows],
+    function: Callable[[Rows], Rows],
+    names: list[str],
+    dtype: np.dtype[Any],
+) -> dict[str, Rows]:
+    return {LABEL: function(_stacked(batch, names, dtype))}

@@ -1,0 +1,154 @@
+"""Ray datasets as X: swept by the tasks of a real local Ray, with the answers of one array."""
+
+import os
+
+import numpy as np
+import pandas as pd
+import pytest
+from numpy.testing import assert_allclose, assert_array_equal
+from sklearn.base import clone
+from sklearn.datasets import load_iris
+
+from conclust import (
+    ConstrainedKMeans,
+    ConstrainedKMeansEnsemble,
+    COPKMeans,
+    Guided,
+    MPCKMeans,
+    PCKMeans,
+    blocks,
+    sample_constraints,
+)
+from tests.blocks.killing import MANY, KillsAtSecondStart, first_rows, fitted
+
+ray = pytest.importorskip("ray")
+pytestmark = pytest.mark.slow  # a Ray takes some ten seconds to start
+
+X, y = load_iris(return_X_y=True)
+KNOWN = sample_constraints(y, 60, random_state=0)
+
+
+@pytest.fixture(scope="module", autouse=True)
+def cluster():
+    # Workers import conclust from where the tests do.
+    environment = {"env_vars": {"PYTHONPATH": os.environ.get("PYTHONPATH", "")}}
+    ray.init(
+        num_cpus=2,
+        include_dashboard=False,
+        log_to_driver=False,
+        logging_level="error",
+        runtime_env=environment,
+        object_store_memory=500_000_000,
+    )
+    ray.data.DataContext.get_current().enable_progress_bars = False
+    yield
+    ray.shutdown()
+
+
+def in_parts(X):
+    return ray.data.from_numpy([X[:40], X[40:41], X[41:100], X[100:]])
+
+
+def as_table(X):
+    return ray.data.from_pandas(
+        [pd.DataFrame(part, columns=list("abcd")) for part in (X[:70], X[70:])]
+    )
+
+
+def labels_of(dataset):
+    return np.concatenate([batch["label"] for batch in dataset.iter_batches(batch_format="numpy")])
+
+
+@pytest.mark.parametrize(
+    ("model", "weight"),
+    [
+        (ConstrainedKMeans(3, n_init=2, random_state=0), None),
+        (COPKMeans(3, n_init=2, metric="cosine", random_state=0), None),
+        (PCKMeans(3, n_init=2, penalty=1.0, random_state=0), 1.0 + y),
+    ],
+)
+def test_answers_are_those_of_one_array(model, weight):
+    rows = in_parts(X)
+    models = [clone(model).fit(each, constraints=KNOWN, sample_weight=weight) for each in (rows, X)]
+    assert_array_equal(models[0].labels_, models[1].labels_)
+    assert_allclose(models[0].cluster_centers_, models[1].cluster_centers_)
+    assert models[0].inertia_ == pytest.approx(models[1].inertia_)
+    labels = models[0].predict(rows)
+    assert isinstance(labels, ray.data.Dataset)
+    assert_array_equal(labels_of(labels), models[1].predict(X))
+    assert_array_equal(models[0].predict(blocks.open(rows)), models[1].predict(X))
+
+
+def test_tables_have_names_and_rows_are_read_in_order():
+    table = as_table(X).add_column("name", lambda batch: ["x"] * len(batch))
+    rows = blocks.open(table, columns=list("abcd"))
+    assert rows.columns == list("abcd")
+    assert_array_equal(rows.to_numpy(), X)
+    assert_array_equal(rows[[149, 3, 60]], X[[149, 3, 60]])
+    model = ConstrainedKMeans(3, random_state=0).fit(as_table(X), constraints=KNOWN)
+    assert model.feature_names_in_.tolist() == list("abcd")
+    expected = ConstrainedKMeans(3, random_state=0).fit(X, constraints=KNOWN).labels_
+    assert_array_equal(model.labels_, expected)
+    some = as_table(X).filter(lambda row: row["a"] > 5.8)  # may leave parts empty
+    few = ConstrainedKMeans(2, random_state=0).fit(some)
+    assert_array_equal(labels_of(few.predict(some)), few.labels_)
+    assert blocks.open(ray.data.from_numpy(X.astype(np.float32))).dtype == np.float32
+
+
+def test_members_of_an_ensemble_side_by_side():
+    model = ConstrainedKMeansEnsemble(3, n_estimators=4, n_jobs=2, random_state=0)
+    fitted = clone(model).fit(in_parts(X), constraints=KNOWN)
+    expected = model.fit(X, constraints=KNOWN)
+    assert_array_equal(fitted.labels_, expected.labels_)
+    assert_array_equal(labels_of(fitted.predict(in_parts(X))), expected.predict(X))
+
+
+def test_predicting_runs_nothing_but_the_first_row(tmp_path):
+    def note(batch):
+        (tmp_path / f"{batch['data'][0, 0]}").touch()
+        return batch
+
+    model = ConstrainedKMeans(3, random_state=0).fit(X)
+    rows = ray.data.from_numpy(np.array_split(X, 30)).map_batches(note, batch_size=None)
+    labels = model.predict(rows)
+    n_run = len(list(tmp_path.iterdir()))
+    assert_array_equal(labels_of(labels), model.labels_)
+    assert n_run < len(list(tmp_path.iterdir()))
+
+
+def test_statements_bound_to_an_estimator():
+    guided = Guided(ConstrainedKMeans(3, random_state=0), KNOWN).fit(in_parts(X))
+    expected = ConstrainedKMeans(3, random_state=0).fit(X, constraints=KNOWN).labels_
+    assert_array_equal(guided.labels_, expected)
+
+
+def test_what_is_wrong_with_the_rows_is_said():
+    bad = X.copy()
+    bad[131, 2] = np.nan
+    with pytest.raises(ValueError, match=r"^Ray dataset: row 131 holds NaN .* in column 2"):
+        ConstrainedKMeans(3).fit(in_parts(bad))
+    with pytest.raises(ValueError, match="Ray dataset: row 131 holds NaN .* in column 'c'"):
+        ConstrainedKMeans(3).fit(as_table(bad))
+    model = ConstrainedKMeans(3).fit(X)
+    with pytest.raises(ValueError, match="Ray dataset has 2 features, but ConstrainedKMeans"):
+        model.predict(in_parts(X[:, :2]))
+    table = as_table(X).add_column("name", lambda batch: ["x"] * len(batch))
+    with pytest.raises(TypeError, match="Ray dataset holds values of type object"):
+        model.fit(table)
+    with pytest.raises(ValueError, match="Ray dataset has no column 'z'; it has 'a', 'b'"):
+        blocks.open(table, columns=["a", "z"])
+    with pytest.raises(ValueError, match="Ray dataset has 0 rows"):
+        model.fit(in_parts(X).filter(lambda row: False))
+    with pytest.raises(TypeError, match="X is a Ray ObjectRef; rows are a Ray dataset"):
+        model.fit(ray.put(X))
+    with pytest.raises(TypeError, match=r"a Ray .*Dataset, .*needs all rows.*X\.to_pandas\(\)"):
+        MPCKMeans(3).fit(in_parts(X))
+
+
+def test_a_worker_that_dies_is_survived():
+    rows = ray.data.from_numpy(np.array_split(MANY, 10))
+    victim = ray.get(ray.remote(lambda: os.getpid()).remote())
+    labels = fitted(rows, KillsAtSecondStart(victim)).labels_
+    with pytest.raises(ProcessLookupError):
+        os.kill(victim, 0)
+    assert_array_equal(labels, fitted(blocks.open(MANY), first_rows).labels_)
