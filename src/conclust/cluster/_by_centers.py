@@ -36,6 +36,7 @@ class CentersMixin(ClassNamePrefixFeaturesOutMixin, TransformerMixin, ClusterMix
         Returns
         -------
         ndarray of shape (n_samples,), int32
+            The cluster of each row.
         """
         X = self._check_new_rows(X)
         labels = np.empty(X.shape[0], dtype=np.int32)
@@ -54,6 +55,7 @@ class CentersMixin(ClassNamePrefixFeaturesOutMixin, TransformerMixin, ClusterMix
         Returns
         -------
         ndarray of shape (n_samples, n_clusters)
+            Distance of each row to each centre.
         """
         X = self._check_new_rows(X)
         parts = [euclidean_distances(rows, self.cluster_centers_) for _, rows in in_parts(X)]
@@ -66,11 +68,14 @@ class CentersMixin(ClassNamePrefixFeaturesOutMixin, TransformerMixin, ClusterMix
         ----------
         X : {array-like, sparse matrix, Blocks} of shape (n_samples, n_features)
         y : ignored
+            Here because scikit-learn's API asks for it.
         sample_weight : array-like of shape (n_samples,), default=None
+            Weight of each row; None for 1 each.
 
         Returns
         -------
         float
+            The higher, the better the rows fit.
         """
         X = self._check_new_rows(X)
         weight = weights_of_rows(sample_weight, X)

@@ -57,6 +57,7 @@ class ConstrainedGaussianMixture(Living, ClusterMixin, BaseEstimator):
     Parameters
     ----------
     n_components : int, default=2
+        How many components, hence clusters.
     covariance_type : {"full", "tied", "diag", "spherical"}, default="full"
         As in scikit-learn's :class:`~sklearn.mixture.GaussianMixture`.
     init : {"kmeans", "random"} or array-like of shape (n_components, n_features), default="kmeans"
@@ -70,6 +71,7 @@ class ConstrainedGaussianMixture(Living, ClusterMixin, BaseEstimator):
     n_init : int, default=1
         Starts; the one with the highest likelihood is kept. From an array there is but one.
     max_iter : int, default=100
+        Iterations of one start at most.
     tol : float, default=1e-3
         Stop when the log-likelihood per sample changes by less.
     reg_covar : float, default=1e-6
@@ -84,6 +86,7 @@ class ConstrainedGaussianMixture(Living, ClusterMixin, BaseEstimator):
     verbose : int, default=0
         Show progress on stderr.
     random_state : int, RandomState or None, default=None
+        Seed or generator of the random numbers; an int gives the same result each time.
 
     Attributes
     ----------
@@ -263,15 +266,18 @@ class ConstrainedGaussianMixture(Living, ClusterMixin, BaseEstimator):
         Parameters
         ----------
         X : array-like of shape (n_samples, n_features)
+            The rows to cluster.
         y : array-like of shape (n_samples,), default=None
             Class of each row, -1, None or NaN where it is not known; see `seeds`.
         constraints : Constraints, default=None
             Must-links and cannot-links.
         sample_weight : array-like of shape (n_samples,), default=None
+            Weight of each row; None for 1 each.
 
         Returns
         -------
         self
+            The fitted estimator.
 
         Raises
         ------
@@ -489,6 +495,7 @@ class ConstrainedGaussianMixture(Living, ClusterMixin, BaseEstimator):
         Parameters
         ----------
         n : int, default=10
+            How many statements at most, the least believed first.
 
         Returns
         -------
@@ -510,10 +517,12 @@ class ConstrainedGaussianMixture(Living, ClusterMixin, BaseEstimator):
         Parameters
         ----------
         X : array-like of shape (n_samples, n_features)
+            The rows, new or old.
 
         Returns
         -------
         ndarray of shape (n_samples,), int32
+            The cluster of each row.
         """
         return self._log_joint(X).argmax(axis=1).astype(np.int32)
 
@@ -523,10 +532,12 @@ class ConstrainedGaussianMixture(Living, ClusterMixin, BaseEstimator):
         Parameters
         ----------
         X : array-like of shape (n_samples, n_features)
+            The rows, new or old.
 
         Returns
         -------
         ndarray of shape (n_samples, n_components)
+            Probability of each component for each row.
         """
         return normalize(self._log_joint(X))[1]
 
@@ -536,10 +547,12 @@ class ConstrainedGaussianMixture(Living, ClusterMixin, BaseEstimator):
         Parameters
         ----------
         X : array-like of shape (n_samples, n_features)
+            The rows, new or old.
 
         Returns
         -------
         ndarray of shape (n_samples,)
+            Log-density of each row.
         """
         return normalize(self._log_joint(X))[0]
 
@@ -549,11 +562,14 @@ class ConstrainedGaussianMixture(Living, ClusterMixin, BaseEstimator):
         Parameters
         ----------
         X : array-like of shape (n_samples, n_features)
+            The rows, new or old.
         y : ignored
+            Here because scikit-learn's API asks for it.
 
         Returns
         -------
         float
+            The higher, the better the rows fit.
         """
         return float(self.score_samples(X).mean())
 

@@ -392,6 +392,7 @@ class GeneralizedKMeans(ClusterMixin, BaseEstimator):
     Parameters
     ----------
     n_clusters : int, default=8
+        How many clusters to form.
     update : {"batch", "online"}, default="batch"
         Change the clusters after all rows have been placed, or after each move of a row (with the
         rows must-linked to it, and a chain of cannot-linked ones that change sides with it).
@@ -546,7 +547,9 @@ class GeneralizedKMeans(ClusterMixin, BaseEstimator):
         Parameters
         ----------
         X : array-like of shape (n_samples, n_features)
+            The rows to cluster.
         y : ignored
+            Here because scikit-learn's API asks for it.
         constraints : Constraints, default=None
             Must-links and cannot-links.
         sample_weight : array-like of shape (n_samples,), default=None
@@ -555,6 +558,7 @@ class GeneralizedKMeans(ClusterMixin, BaseEstimator):
         Returns
         -------
         self
+            The fitted estimator.
 
         Raises
         ------
@@ -648,10 +652,12 @@ class GeneralizedKMeans(ClusterMixin, BaseEstimator):
         Parameters
         ----------
         X : array-like of shape (n_samples, n_features)
+            The rows, new or old.
 
         Returns
         -------
         ndarray of shape (n_samples,), int32
+            The cluster of each row.
         """
         check_is_fitted(self)
         X = check_new_rows(self, X, dtype=self.cluster_centers_.dtype)

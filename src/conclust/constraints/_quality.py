@@ -33,7 +33,9 @@ def constraint_quality(
     Parameters
     ----------
     X : array-like of shape (n_samples, n_features)
+        The rows that the statements are about.
     constraints : Constraints
+        The statements to judge.
     n_clusters : int, default=None
         For the clustering without constraints. By default the smallest number that the
         statements allow at a glance: two, or as many as the largest set of mutually apart
@@ -44,6 +46,7 @@ def constraint_quality(
         Coherence looks at each must-link with each cannot-link; above so many combinations, at a
         random sample of that size.
     random_state : int, RandomState or None, default=0
+        Seed or generator of the random numbers; an int gives the same result each time.
 
     Returns
     -------
@@ -54,6 +57,10 @@ def constraint_quality(
         geometrically, NaN when one kind is missing. A must-link and a cannot-link contradict
         each other when, drawn as segments, the projection of one onto the line of the other
         overlaps it: the one says that this direction does not matter, the other that it does.
+
+    See Also
+    --------
+    Constraints.conflicts : Which statements cannot all hold.
 
     References
     ----------

@@ -41,11 +41,16 @@ def sample_constraints(
         them. A must-link becomes a cannot-link and the reverse; ``ab|c`` becomes ``ac|b`` or
         ``bc|a``. The column `flipped` of `provenance` then tells which.
     random_state : int, RandomState or None, default=None
+        Seed or generator of the random numbers; an int gives the same result each time.
 
     Returns
     -------
     Constraints
         Pairs in random order, then triplets; never the same pair twice.
+
+    See Also
+    --------
+    Constraints.from_labels : All that labels say, in the fewest links.
 
     Notes
     -----

@@ -44,6 +44,7 @@ class VotesMixin(ClusterMixin, BaseEstimator):
         Parameters
         ----------
         pairs : array-like of shape (m, 2)
+            The pairs to judge.
 
         Returns
         -------
@@ -59,6 +60,7 @@ class VotesMixin(ClusterMixin, BaseEstimator):
         Parameters
         ----------
         n : int, default=10
+            How many statements at most, the least believed first.
 
         Returns
         -------
@@ -110,12 +112,24 @@ class CodesMixin(VotesMixin):
         Returns
         -------
         ndarray of shape (n_samples,), int32
+            The cluster of each row.
         """
         check_is_fitted(self)
         return self.co_association_.assign(self.codes_of(X), self.profiles_)
 
     def codes_of(self, X: Any) -> np.ndarray:
-        """Nearest centre of new rows in every member, (n_samples, n_members)."""
+        """Nearest centre of new rows in every member, (n_samples, n_members).
+
+        Parameters
+        ----------
+        X : {array-like, sparse matrix} of shape (n_samples, n_features)
+            The rows, new or old.
+
+        Returns
+        -------
+        ndarray of shape (n_samples, n_members)
+            The cluster of each row in each member.
+        """
         check_is_fitted(self)
         X = check_new_rows(self, X, dtype=self.member_centers_.dtype)
         codes = np.empty((X.shape[0], len(self.member_centers_)), self.co_association_.codes.dtype)

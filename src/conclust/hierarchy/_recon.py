@@ -210,12 +210,14 @@ class ReCon(ClusterMixin, BaseEstimator):
         X : array-like of shape (n_samples, n_features) or (n_samples, n_samples)
             Samples, or distances with ``metric="precomputed"``.
         y : ignored
+            Here because scikit-learn's API asks for it.
         constraints : Constraints, default=None
             Relative statements, must-links and cannot-links.
 
         Returns
         -------
         self
+            The fitted estimator.
         """
         X, constraints = check_inputs(self, X, constraints, n_clusters=self.n_clusters)
         if self.linkage in BY_CENTERS and self.metric not in ("euclidean", "precomputed"):
@@ -253,6 +255,7 @@ class ReCon(ClusterMixin, BaseEstimator):
         Parameters
         ----------
         n_clusters : int
+            How many clusters the tree is cut into.
 
         Returns
         -------
@@ -273,6 +276,7 @@ class ReCon(ClusterMixin, BaseEstimator):
         Parameters
         ----------
         n : int, default=10
+            How many statements at most, the least believed first.
 
         Returns
         -------

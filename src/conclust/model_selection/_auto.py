@@ -144,6 +144,7 @@ class AutoCluster(Living, ClusterMixin, BaseEstimator):
     verbose : int, default=0
         Show progress on stderr.
     random_state : int, RandomState or None, default=None
+        Seed or generator of the random numbers; an int gives the same result each time.
 
     Attributes
     ----------
@@ -278,6 +279,7 @@ class AutoCluster(Living, ClusterMixin, BaseEstimator):
         Returns
         -------
         self
+            The fitted estimator.
         """
         X, constraints = check_inputs(self, X, constraints)
         if self._resumes is not None:
@@ -548,6 +550,7 @@ class AutoCluster(Living, ClusterMixin, BaseEstimator):
         Parameters
         ----------
         n : int, default=10
+            How many statements at most, the least believed first.
 
         Returns
         -------
@@ -589,6 +592,7 @@ class AutoCluster(Living, ClusterMixin, BaseEstimator):
         Returns
         -------
         ndarray of shape (n_samples,), int32
+            The cluster of each row.
         """
         check_is_fitted(self)
         X = check_new_rows(self, X, dtype=[np.float64, np.float32])

@@ -47,6 +47,10 @@ def plot_dendrogram(
         satisfies, dashed ones those it breaks. A branch whose distance is smaller than that of one
         of its parts, which centroids and statements bring about, is drawn as high as that part.
 
+    See Also
+    --------
+    conclust.ReCon : Grows the tree.
+
     Examples
     --------
     >>> from sklearn.datasets import load_iris

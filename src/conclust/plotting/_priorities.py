@@ -30,6 +30,10 @@ def plot_priorities(model: Any, *, n: int = 20, ax: Any = None) -> Any:
         Bars are priorities in multiples of an equal share; hatched ones are statements that the
         final labels break.
 
+    See Also
+    --------
+    conclust.BoostedConstrainedKMeans : Learns the priorities.
+
     Examples
     --------
     >>> from sklearn.datasets import load_iris
