@@ -97,7 +97,7 @@ def _numba() -> Any:
 
 
 def _quiet(function: Callable[..., Any]) -> Any:
-    """The plain function, silent like a compiled one where hashes overflow, as they are meant to."""
+    """The plain function, as silent as a compiled one where a hash overflows, which it is meant to."""
 
     @functools.wraps(function)
     def kernel(*args: Any) -> Any:

@@ -4,9 +4,6 @@ from typing import Any, NamedTuple
 
 import numpy as np
 import numpy.typing as npt
-from sklearn.base import clone
-from sklearn.cluster import KMeans
-from sklearn.utils import check_array, check_random_state
 
 from conclust._arrays import FloatArray, IntArray
 from conclust.constraints._constraints import Constraints
@@ -75,6 +72,10 @@ def constraint_quality(
     ConstraintQuality(informativeness=0.0, coherence=1.0)
     """
     constraints = constraints.on_rows_of(X)
+    from sklearn.base import clone  # here, not above: statements alone need no scikit-learn
+    from sklearn.cluster import KMeans
+    from sklearn.utils import check_array, check_random_state
+
     X = check_array(X, dtype=np.float64)
     random_state = check_random_state(random_state)
     if not constraints:

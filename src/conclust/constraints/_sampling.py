@@ -4,7 +4,6 @@ from typing import Any
 
 import numpy as np
 import numpy.typing as npt
-from sklearn.utils import check_random_state, column_or_1d
 
 from conclust._arrays import IntArray
 from conclust._pairs import distinct_numbers, pair_of, until_distinct
@@ -62,6 +61,8 @@ def sample_constraints(
     >>> sample_constraints([0, 0, 0, 1, 1], 4, n_relative=2, random_state=0)
     Constraints(3 must-link, 1 cannot-link, 2 relative; 5 samples)
     """
+    from sklearn.utils import check_random_state, column_or_1d
+
     y = column_or_1d(y)
     if y.dtype.kind == "f" and np.isnan(y).any():
         raise ValueError("y holds NaN; sample_constraints needs the true label of every sample.")
