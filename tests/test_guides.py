@@ -1,6 +1,5 @@
 """Every block of Python in README and the guides runs, and every picture they show is there."""
 
-import doctest
 import re
 import signal
 import subprocess
@@ -20,23 +19,16 @@ GUIDES = {
     for path in [TOP / "README.md", *sorted(TOP.glob("docs/**/*.md"))]
 }
 SERVES = "docs/studio"  # until Ctrl-C
-SLOW = {"docs/asking", "docs/number_of_clusters"}
+ELSEWHERE = {
+    "docs/asking",
+    "docs/datasets",
+}  # tests/active/test_docs.py, tests/datasets/test_docs.py
+SLOW = {"docs/number_of_clusters"}
 NEEDS_DATA = {"docs/co_training"}  # and is run as far as its first block without
 
 
 def blocks_of(name):
     return BLOCK.findall(GUIDES[name].read_text(encoding="utf-8"))
-
-
-def run(block, names):
-    """Run a block in which names of the blocks before it are known; a session must say what it shows."""
-    if not block.startswith(">>>"):
-        exec(block, names)
-        return
-    test = doctest.DocTestParser().get_doctest(block, names, "block", None, 0)
-    runner = doctest.DebugRunner(optionflags=doctest.ELLIPSIS | doctest.NORMALIZE_WHITESPACE)
-    runner.run(test, clear_globs=False)
-    names.update(test.globs)
 
 
 def check_what_it_says(name, names):
@@ -63,7 +55,7 @@ def check_what_it_says(name, names):
     [
         pytest.param(name, marks=pytest.mark.slow if name in SLOW else ())
         for name in GUIDES
-        if name != SERVES and blocks_of(name)
+        if name not in {SERVES, *ELSEWHERE} and blocks_of(name)
     ],
 )
 def test_a_guide_runs(name, tmp_path, monkeypatch, request):
@@ -72,7 +64,7 @@ def test_a_guide_runs(name, tmp_path, monkeypatch, request):
     for number, block in enumerate(blocks_of(name)):
         if name in NEEDS_DATA and number == 1:
             request.getfixturevalue("data_folder")
-        run(block, names)
+        exec(block, names)
     check_what_it_says(name, names)
 
 

@@ -97,7 +97,7 @@ def _numba() -> Any:
 
 
 def _quiet(function: Callable[..., Any]) -> Any:
-    """The plain function, as silent as a compiled one where a hash overflows, which it is meant to."""
+    """The plain function; as silent as a compiled one where a hash overflows, as it should."""
 
     @functools.wraps(function)
     def kernel(*args: Any) -> Any:
