@@ -22,8 +22,13 @@ OF_PARTS = {"SA01", "EX01", "PR01", "RT01", "RT03", "YD01"}
 # A record is made by a function, where the example stands; its fields are attributes to a reader.
 OF_RECORDS = {"SA01", "EX01", "PR01"}
 
-# Packages with nothing but names for users; of the others, those that `conclust` itself exports.
+# Packages made of names for users; of the others, those that `conclust` itself exports, and a few.
 FOR_USERS = ("active", "datasets", "metrics", "model_selection", "plotting", "testing")
+DOORS = {
+    "conclust.blocks.open",
+    "conclust.reporting.write_report",
+    "conclust.studio.open_project",
+}
 PARTS = {  # of these packages, made of and for the packages below
     "conclust.active.LiveClosure",
     "conclust.active.State",
@@ -59,7 +64,7 @@ NAMES = public_names()
 
 def is_for_users(name):
     _, first, *rest = name.split(".")
-    return not rest or (first in FOR_USERS and name not in PARTS)
+    return not rest or name in DOORS or (first in FOR_USERS and name not in PARTS)
 
 
 def is_record(value):

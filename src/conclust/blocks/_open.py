@@ -46,6 +46,10 @@ def open(
         X for `fit` and `predict` of `ConstrainedKMeans`, `COPKMeans`, `PCKMeans` and their
         ensembles.
 
+    See Also
+    --------
+    Blocks : What it returns.
+
     Examples
     --------
     >>> import conclust

@@ -33,6 +33,10 @@ def write_report(
         `names` (of the clusters), `warnings`, `history` or `tree` (a fitted hierarchy);
         :class:`conclust.reporting.About` lists all.
 
+    See Also
+    --------
+    conclust.Constraints.report : The counts alone, for Python.
+
     Examples
     --------
     >>> import pathlib, tempfile
