@@ -23,7 +23,7 @@ ELSEWHERE = {
     "docs/asking",
     "docs/datasets",
 }  # tests/active/test_docs.py, tests/datasets/test_docs.py
-SLOW = {"docs/number_of_clusters"}
+SLOW = {"docs/co_training", "docs/constraints", "docs/number_of_clusters"}
 NEEDS_DATA = {"docs/co_training"}  # and is run as far as its first block without
 
 
