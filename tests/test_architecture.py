@@ -164,6 +164,16 @@ def test_import_is_light():
     assert out.strip() == "[]"
 
 
+def test_statements_alone_load_no_scikit_learn():
+    # Check what `conclust check` pays for: scikit-learn is two thirds of the import of an estimator.
+    code = (
+        "import sys, conclust\n"
+        "known = conclust.Constraints([(0, 1)], [(0, 1)])\n"
+        "print(len(known.conflicts()), [m for m in ('sklearn', 'pandas') if m in sys.modules])"
+    )
+    assert run(code).strip() == "1 []"
+
+
 def test_every_public_name_is_listed_and_loads():
     for name in conclust.__all__:
         assert name in dir(conclust)

@@ -1,4 +1,4 @@
-"""The tables of methods in README and guide are what the classes declare."""
+"""What README, guide and citation say of the package is what the package says."""
 
 import importlib.util
 from dataclasses import replace
@@ -6,6 +6,7 @@ from pathlib import Path
 
 import pytest
 
+import conclust
 from conclust import COPKMeans
 
 TOP = Path(__file__).parents[1]
@@ -35,3 +36,9 @@ def test_a_changed_declaration_changes_the_tables(tables, monkeypatch):
     assert "| `COPKMeans` | must-link, cannot-link, weights | softly |" in after
     assert "all but `COPKMeans`, `ConstrainedGaussianMixture`" in after
     assert before != after
+
+
+def test_the_citation_is_of_this_version():
+    # Check what `.ci/release` keeps in step.
+    text = (TOP / "CITATION.cff").read_text(encoding="utf-8")
+    assert f"\nversion: {conclust.__version__}\n" in text

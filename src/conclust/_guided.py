@@ -72,12 +72,14 @@ class Guided(Shown, MetaEstimatorMixin, ClusterMixin, BaseEstimator):
         Parameters
         ----------
         X : array-like, sparse matrix or data frame of shape (n_samples, n_features)
+            The rows, as the estimator takes them.
         y : array-like of shape (n_samples,), default=None
             Handed on to the estimator.
 
         Returns
         -------
         self
+            The fitted estimator.
         """
         estimator = clone(self._estimator())
         if not takes_statements(estimator):

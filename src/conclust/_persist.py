@@ -68,6 +68,7 @@ def load(path: str | Path, *, trusted: tuple[str, ...] = ()) -> Any:
     Parameters
     ----------
     path : str or Path
+        A file that `save` wrote.
     trusted : tuple of str, default=()
         Full names of further types to allow, such as ``"mypackage.MyClusterer"``. Allow only what
         you know.
@@ -75,11 +76,26 @@ def load(path: str | Path, *, trusted: tuple[str, ...] = ()) -> Any:
     Returns
     -------
     estimator
+        The estimator, fitted as it was saved.
 
     Raises
     ------
     ModelFileError
         The file is not a model, or holds types that are not trusted; the message names them.
+
+    See Also
+    --------
+    save : Writes such a file.
+
+    Examples
+    --------
+    >>> import conclust, pytest, tempfile, pathlib
+    >>> _ = pytest.importorskip("skops")
+    >>> folder = tempfile.TemporaryDirectory()
+    >>> path = pathlib.Path(folder.name, "model.skops")
+    >>> conclust.save(conclust.COPKMeans(n_clusters=2).fit([[0.0], [0.1], [5.0]]), path)
+    >>> conclust.load(path)
+    COPKMeans(n_clusters=2)
     """
     io = require_skops()
     content = Path(path).read_bytes()

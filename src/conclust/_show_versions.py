@@ -39,7 +39,19 @@ def versions() -> dict[str, str]:
 
 
 def show_versions() -> None:
-    """Print the versions that matter in a bug report."""
+    """Print the versions that matter in a bug report.
+
+    See Also
+    --------
+    conclust.__version__ : That of conclust alone.
+
+    Examples
+    --------
+    >>> import conclust
+    >>> conclust.show_versions()
+          python: 3...
+        conclust: ...
+    """
     found = versions()
     width = max(map(len, found))
     for name, version in found.items():

@@ -7,8 +7,11 @@ where each of them calls it in one place only.
 
 import functools
 import importlib
+import warnings
 from collections.abc import Callable
 from typing import Any
+
+import numpy as np
 
 from conclust._kernels._compiling import watch_compiling
 
@@ -22,7 +25,7 @@ def jit(function: Callable[..., Any]) -> Any:
     """
     numba = _numba()
     if numba is None:
-        return _plain(function)
+        return _quiet(function)
     try:
         return numba.njit(cache=True, **_OPTIONS)(function)
     except RuntimeError:  # "cannot cache function ...: no locator available"
@@ -75,15 +78,34 @@ def _seen_by_kernels() -> Any:
     return _Helper
 
 
+@functools.cache
 def _numba() -> Any:
     try:
         numba: Any = importlib.import_module("numba")
-    except ImportError:
+    except ImportError as error:
+        warnings.warn(
+            f"conclust runs without numba ({error}): the answers are the same, but loops over "
+            'rows and statements run in Python, slowly. "pip install numba" makes them fast.',
+            RuntimeWarning,
+            stacklevel=2,
+        )
         return None
     if numba.config.DISABLE_JIT:
         return None
     watch_compiling()
     return numba
+
+
+def _quiet(function: Callable[..., Any]) -> Any:
+    """The plain function; as silent as a compiled one where a hash overflows, as it should."""
+
+    @functools.wraps(function)
+    def kernel(*args: Any) -> Any:
+        with np.errstate(over="ignore"):
+            return function(*args)
+
+    kernel.py_func = function  # type: ignore[attr-defined]
+    return kernel
 
 
 def _plain(function: Any) -> Any:

@@ -43,11 +43,21 @@ def ask(
     n_clusters : int, default=None
         None: not known.
     strategy : str or Strategy, default="auto"
+        Which question comes next; see `Session`.
     batch : int, default=1
         Questions handed over at once. The strategy sees answers only after each batch.
     random_state : int, RandomState or None, default=None
-    estimator, constraints, content, path, recheck
-        As in :class:`Session`.
+        Seed or generator of the random numbers; an int gives the same result each time.
+    estimator : clusterer or "strategy", default=None
+        What `labels_` comes from; :class:`~conclust.AutoCluster` by default.
+    constraints : Constraints, default=None
+        What is known beforehand.
+    content : sequence of length n_samples, default=None
+        What those who answer see of each row; the rows of X by default.
+    path : str or Path, default=None
+        A new file in which every answer is kept; see :meth:`Session.load`.
+    recheck : float, default=0
+        Share of questions that were answered before and are asked again.
     timeout : float, default=None
         Seconds for an answer; the oracle is then asked in threads, one question each.
 
@@ -61,6 +71,10 @@ def ask(
     OracleError
         When the oracle raises, takes longer than `timeout`, or returns what are not answers. Its
         `session` has everything told before.
+
+    See Also
+    --------
+    Session : The same step by step, for answers that come later.
 
     Examples
     --------

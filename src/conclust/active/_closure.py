@@ -102,6 +102,7 @@ class LiveClosure:
         Returns
         -------
         ndarray of int8
+            1 must-link, -1 cannot-link, 0 open.
         """
         first, second = self.group[np.asarray(a)], self.group[np.asarray(b)]
         apart = is_among(pair_keys(first, second, len(self.group)), self._sorted_keys())

@@ -11,18 +11,32 @@ KINDS: tuple[Kind, ...] = ("pair", "triple", "piles")
 
 
 class Proposal(NamedTuple):
-    """A question that a strategy would ask."""
+    """A question that a strategy would ask.
+
+    Attributes
+    ----------
+    samples : tuple of int
+        The rows to ask about.
+    why : str
+        Why, for the one who answers.
+    worth : float
+        How much is expected of the answer; comparable within one strategy only.
+    kind : {"pair", "triple", "piles"}, default="pair"
+        What is asked of the rows.
+    doubted : bool, default=False
+        The answer is known already, but from answers that may be wrong.
+    """
 
     samples: tuple[int, ...]
     why: str
     worth: float
     kind: Kind = "pair"
-    doubted: bool = False  # the answer is known already, but from answers that may be wrong
+    doubted: bool = False
 
 
 @dataclass(frozen=True)
 class Question:
-    """Something to ask: do these rows belong together, which is the odd one out, which go where?
+    """Something to ask of rows: together or not, which is the odd one out, which go where.
 
     Attributes
     ----------
@@ -55,16 +69,33 @@ class Question:
     def checked(self, answer: Any) -> Any:
         """An answer in the form in which it is kept; raises where it does not fit.
 
+        Parameters
+        ----------
+        answer : str, int or list
+            As :meth:`Session.tell` takes it.
+
         Returns
         -------
-        A word; for a triple the odd row; for piles a list with the pile of each row.
+        str, int or list
+            A word; for a triple the odd row; for piles a list with the pile of each row.
         """
         from conclust.active._answers import checked
 
         return checked(self, answer)
 
     def said(self, answer: Any) -> "Said":
-        """What a checked answer says about rows: must-links, cannot-links, relative statements."""
+        """What a checked answer says about rows: must-links, cannot-links, relative statements.
+
+        Parameters
+        ----------
+        answer : str, int or list
+            As :meth:`checked` gives it.
+
+        Returns
+        -------
+        Said
+            The statements it stands for.
+        """
         from conclust.active._answers import statements
 
         return statements(self, answer)

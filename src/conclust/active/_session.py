@@ -66,6 +66,7 @@ class Session:
     constraints : Constraints, default=None
         What is known beforehand.
     random_state : int, RandomState or None, default=None
+        Seed or generator of the random numbers; an int gives the same result each time.
     content : sequence of length n_samples, default=None
         What those who answer see of each row, such as its text; the rows of X by default.
     path : str or Path, default=None
@@ -173,6 +174,7 @@ class Session:
         Parameters
         ----------
         n : int, default=1
+            How many questions.
         by : str, default=None
             Who is going to answer. Nobody else is handed these questions for `lease` seconds.
 
@@ -208,12 +210,14 @@ class Session:
             Two rows, three, or up to ten for piles.
         kind : {"pair", "triple", "piles"}, default="pair"
         by : str, default=None
+            Who wants to know; None for nobody in particular.
         why : str, default="asked for"
             For the one who answers.
 
         Returns
         -------
         Question
+            The question, open until it is answered.
         """
         with self._lock:
             rows = self._checked_rows(samples, kind)
@@ -403,6 +407,7 @@ class Session:
         Returns
         -------
         Told
+            What followed from it.
         """
         with self._lock:
             if number not in self._told:
@@ -528,7 +533,13 @@ class Session:
             return history_of(self._told.values())
 
     def conflicts(self) -> list[Conflict]:
-        """Answers that cannot all hold, and why; see :meth:`conclust.Constraints.conflicts`."""
+        """Answers that cannot all hold, and why; see :meth:`conclust.Constraints.conflicts`.
+
+        Returns
+        -------
+        list of Conflict
+            Smallest sets of answers that cannot all hold.
+        """
         return self.constraints_.conflicts(self.n_clusters)
 
     @property
@@ -625,12 +636,19 @@ class Session:
         Parameters
         ----------
         path : str or Path
+            A file that :meth:`save` wrote, or that `path` named.
         X : {array-like, sparse matrix, data frame} of shape (n_samples, n_features)
             The rows the session was begun with, in the same order.
-        estimator, content, lease, recheck
-            As in the session; they are not in the file.
+        estimator : clusterer or "strategy", default=None
+            As in the session: it is not in the file, nor are `content`, `lease` and `recheck`.
         strategy : str or Strategy, default=None
             The one of the file by default.
+        content : sequence of length n_samples, default=None
+            What those who answer see of each row.
+        lease : float, default=600
+            Seconds for which a question is kept for the one who asked for it.
+        recheck : float, default=0
+            Share of questions that are asked again.
 
         Returns
         -------

@@ -112,6 +112,7 @@ class State:
         Returns
         -------
         ndarray of bool
+            Whether nothing is known of each pair.
         """
         a, b = np.asarray(a), np.asarray(b)
         held = (self._key(pair) for pair in self.held if len(pair) == 2)

@@ -40,7 +40,17 @@ Oracle = Callable[[list[Question]], Sequence[Any]]
 
 
 class Answer(NamedTuple):
-    """An answer with how sure it is, from 0 to 1, and what it cost."""
+    """An answer with how sure it is, from 0 to 1, and what it cost.
+
+    Attributes
+    ----------
+    answer : str, int or list
+        What is said; see :class:`Question`.
+    confidence : float, default=1.0
+        How sure it is, from 0 to 1; becomes the weight of the statement.
+    cost : float, default=0.0
+        What it cost, in any unit; see :class:`Budgeted`.
+    """
 
     answer: Any
     confidence: float = 1.0
@@ -54,6 +64,18 @@ class Enough(Exception):  # noqa: N818
     ----------
     answers : sequence, default=()
         To the first questions of the list.
+
+    See Also
+    --------
+    Budgeted : Raises it when the budget is spent.
+
+    Examples
+    --------
+    >>> from conclust.active import Enough, ask
+    >>> def nobody_home(questions):
+    ...     raise Enough
+    >>> ask([[0.0], [0.1], [5.0]], nobody_home, budget=10, n_clusters=2)
+    Session(3 rows, 0 answers, strategy='auto')
     """
 
     def __init__(self, answers: Sequence[Any] = ()):
@@ -81,6 +103,11 @@ class Labels:
     Parameters
     ----------
     y : array-like of shape (n_samples,)
+        The true cluster of each row.
+
+    See Also
+    --------
+    Noisy : The same with errors.
 
     Examples
     --------
@@ -112,10 +139,24 @@ class Noisy:
     Parameters
     ----------
     oracle : callable
+        The oracle that is asked: takes a list of questions, returns a list of answers.
     p_must, p_cannot : float, default=0.1
         Probability that "must-link" becomes "cannot-link", and the reverse. Of a triple, or a row
         in piles, that it becomes another with probability `p_must`.
     random_state : int, RandomState or None, default=None
+        Seed or generator of the random numbers; an int gives the same result each time.
+
+    See Also
+    --------
+    Labels : Without errors.
+    Voted : Outvotes errors by asking again.
+
+    Examples
+    --------
+    >>> from conclust.active import Labels, Noisy, Question
+    >>> questions = [Question((0, 1), "pair", "", 1.0, 0), Question((0, 2), "pair", "", 1.0, 1)]
+    >>> Noisy(Labels([0, 0, 1]), p_must=1.0, p_cannot=0.0, random_state=0)(questions)
+    ['cannot-link', 'cannot-link']
     """
 
     def __init__(
@@ -165,6 +206,22 @@ class Table:
         A file of constraints (CSV, TSV, JSON, JSONL), or one that :meth:`Session.save` wrote.
     ids : array-like of shape (n_samples,), default=None
         The names used in a file of constraints; see :func:`~conclust.read_constraints`.
+
+    See Also
+    --------
+    Cached : Asks what the file does not have, and keeps it.
+
+    Examples
+    --------
+    >>> from conclust.active import Question, Table
+    >>> questions = [Question((0, 1), "pair", "", 1.0, 0), Question((0, 2), "pair", "", 1.0, 1)]
+    >>> import pathlib, tempfile
+    >>> from conclust import Constraints
+    >>> folder = tempfile.TemporaryDirectory()
+    >>> path = pathlib.Path(folder.name, "links.csv")
+    >>> Constraints([(0, 1)]).write(path)
+    >>> Table(path)(questions)
+    ['must-link', None]
     """
 
     def __init__(self, path: str | Path, ids: Any = None):
@@ -212,10 +269,25 @@ class Cached:
     Parameters
     ----------
     oracle : callable
+        The oracle that is asked: takes a list of questions, returns a list of answers.
     path : str or Path
         JSON lines, made when it is not there, added to otherwise.
     prompt : str, default=""
         What the rows are asked with; another prompt is another question.
+
+    See Also
+    --------
+    Table : Answers from a file only.
+
+    Examples
+    --------
+    >>> from conclust.active import Cached, Labels, Question
+    >>> question = Question((0, 1), "pair", "", 1.0, 0, rows=["a", "b"])
+    >>> import pathlib, tempfile
+    >>> folder = tempfile.TemporaryDirectory()
+    >>> oracle = Cached(Labels([0, 0, 1]), pathlib.Path(folder.name, "answers.jsonl"))
+    >>> oracle([question])
+    [Answer(answer='must-link', confidence=1.0, cost=0.0)]
     """
 
     def __init__(self, oracle: Oracle, path: str | Path, prompt: str = ""):
@@ -319,7 +391,20 @@ class Voted:
     Parameters
     ----------
     oracle : callable
+        The oracle that is asked: takes a list of questions, returns a list of answers.
     n : int, default=3
+        How often each question is asked. Where no answer has more votes than others: "unsure".
+
+    See Also
+    --------
+    Retried : Asks again after an error only.
+
+    Examples
+    --------
+    >>> from conclust.active import Labels, Question, Voted
+    >>> questions = [Question((0, 1), "pair", "", 1.0, 0), Question((0, 2), "pair", "", 1.0, 1)]
+    >>> Voted(Labels([0, 0, 1]), n=3)(questions[:1])
+    [Answer(answer='must-link', confidence=1.0, cost=0...)]
     """
 
     def __init__(self, oracle: Oracle, n: int = 3):
@@ -357,12 +442,28 @@ class Budgeted:
     Parameters
     ----------
     oracle : callable
+        The oracle that is asked: takes a list of questions, returns a list of answers.
     budget : float
         Of cost. An answer that does not say its cost costs 1.
 
     Attributes
     ----------
     spent : float
+
+    See Also
+    --------
+    Voted : Several answers to one question cost several times as much.
+
+    Examples
+    --------
+    >>> from conclust.active import Budgeted, Enough, Labels, Question
+    >>> questions = [Question((0, 1), "pair", "", 1.0, 0), Question((0, 2), "pair", "", 1.0, 1)]
+    >>> oracle = Budgeted(Labels([0, 0, 1]), budget=1)
+    >>> try:
+    ...     oracle(questions)
+    ... except Enough as end:
+    ...     end.answers
+    ['must-link']
     """
 
     def __init__(self, oracle: Oracle, budget: float):
@@ -387,10 +488,22 @@ class Retried:
     Parameters
     ----------
     oracle : callable
+        The oracle that is asked: takes a list of questions, returns a list of answers.
     times : int, default=3
         How often it is asked at most.
     wait : float, default=1.0
         Seconds before the second time; twice as many before each further one.
+
+    See Also
+    --------
+    Threaded : Does not wait for ever.
+
+    Examples
+    --------
+    >>> from conclust.active import Labels, Question, Retried
+    >>> questions = [Question((0, 1), "pair", "", 1.0, 0), Question((0, 2), "pair", "", 1.0, 1)]
+    >>> Retried(Labels([0, 0, 1]), times=3, wait=0.1)(questions)
+    ['must-link', 'cannot-link']
     """
 
     def __init__(self, oracle: Oracle, times: int = 3, wait: float = 1.0):
@@ -415,11 +528,23 @@ class Threaded:
     Parameters
     ----------
     oracle : callable
+        The oracle that is asked: takes a list of questions, returns a list of answers.
     n_jobs : int, default=8
         Questions on their way at once.
     timeout : float, default=60
         Seconds for one question. When they are over, the answers that came are told and
         :class:`~conclust.exceptions.OracleError` says so.
+
+    See Also
+    --------
+    Retried : Asks again after an error.
+
+    Examples
+    --------
+    >>> from conclust.active import Labels, Question, Threaded
+    >>> questions = [Question((0, 1), "pair", "", 1.0, 0), Question((0, 2), "pair", "", 1.0, 1)]
+    >>> Threaded(Labels([0, 0, 1]), n_jobs=2)(questions)
+    ['must-link', 'cannot-link']
     """
 
     def __init__(self, oracle: Oracle, n_jobs: int = 8, timeout: float = 60.0):

@@ -34,7 +34,25 @@ ENOUGH = ("q", "quit", "enough")
 
 
 class Terminal:
-    """Asks the person at the terminal: y, n, u(nsure), q (enough)."""
+    r"""Asks the person at the terminal: y, n, u(nsure), q (enough).
+
+    See Also
+    --------
+    ask : Puts its questions to any oracle.
+
+    Examples
+    --------
+    >>> import io, sys
+    >>> from conclust.active import Terminal, ask
+    >>> typed, sys.stdin = sys.stdin, io.StringIO("n\nq\n")  # what a person would type
+    >>> session = ask([[0.0], [0.1], [5.0]], Terminal(), 1, 2, "random", random_state=0)
+    <BLANKLINE>
+    ...
+    Do these two belong together? [y / n / u / q]
+    >>> sys.stdin = typed
+    >>> session.constraints_
+    Constraints(1 cannot-link; 3 samples)
+    """
 
     def __call__(self, questions: list[Question]) -> list[Any]:
         answers: list[Any] = []

@@ -57,6 +57,10 @@ def open(
         `COPKMeans`, `PCKMeans`, their ensembles, and `ConstrainedGaussianMixture` with a shared
         covariance.
 
+    See Also
+    --------
+    Blocks : What it returns.
+
     Examples
     --------
     >>> import conclust

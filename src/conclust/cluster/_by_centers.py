@@ -46,8 +46,8 @@ class CentersMixin(
         Returns
         -------
         ndarray of shape (n_samples,), int32
-            Of a collection, one of the same engine that is not computed yet: a dask array, a Ray
-            dataset with the column ``label``.
+            The cluster of each row. Of a collection, one of the same engine that is not computed
+            yet: a dask array, a Ray dataset with the column ``label``.
         """
         is_collection = engine_of(X) is not None
         X = self._check_new_rows(X)
@@ -66,6 +66,7 @@ class CentersMixin(
         Returns
         -------
         ndarray of shape (n_samples, n_clusters)
+            Distance of each row to each centre.
         """
         X = self._check_new_rows(X)
         parts = [euclidean_distances(rows, self.cluster_centers_) for _, rows in in_parts(X)]
@@ -78,11 +79,14 @@ class CentersMixin(
         ----------
         X : {array-like, sparse matrix, Blocks} of shape (n_samples, n_features)
         y : ignored
+            Here because scikit-learn's API asks for it.
         sample_weight : array-like of shape (n_samples,), default=None
+            Weight of each row; None for 1 each.
 
         Returns
         -------
         float
+            The higher, the better the rows fit.
         """
         X = self._check_new_rows(X)
         weight = weights_of_rows(sample_weight, X)

@@ -71,13 +71,17 @@ def constrained_gaussian_mixture(
         A labelling that keeps every link, if one is known; looked for by default.
     covariance_type : {"full", "tied", "diag", "spherical"}, default="full"
     reg_covar : float, default=1e-6
+        Added to the diagonal of covariances, so that they can be inverted.
     sample_weight : ndarray of shape (n_samples,), default=None
+        Weight of each row; None for 1 each.
     max_iter : int, default=100
+        Iterations of one start at most.
     tol : float, default=1e-3
         Stop when the log-likelihood per unit of weight changes by less.
     max_states : int, default=100_000
         See `ApartMarginals`.
     on_round : callable, default=None
+        Called with the record of each iteration.
 
     Returns
     -------

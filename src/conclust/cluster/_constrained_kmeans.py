@@ -92,6 +92,7 @@ def constrained_kmeans(
     sample_weight : ndarray of shape (n_samples,), default=None
         Weight of each row in the means and in the inertia.
     max_iter : int, default=300
+        Iterations of one start at most.
     tol : float, default=0.0
         Stop once Σ ‖new centre − old centre‖² is at most this. Absolute: scale it beforehand.
     order : {"given", "random"}, default="given"
@@ -309,6 +310,7 @@ class ConstrainedKMeans(Living, CentersMixin):
     Parameters
     ----------
     n_clusters : int, default=8
+        How many clusters to form.
     init : {"k-means++", "k-means||", "random"}, array-like or callable, default="k-means++"
         As in scikit-learn's :class:`~sklearn.cluster.KMeans`. "k-means||" draws in a few passes
         over all rows, where k-means++ draws from a sample of those in blocks.
@@ -320,6 +322,7 @@ class ConstrainedKMeans(Living, CentersMixin):
     n_init : int, default=1
         Starts; the one that breaks the least weight is kept, the lowest inertia among equals.
     max_iter : int, default=300
+        Iterations of one start at most.
     tol : float, default=None
         Stop when the centres move less than this, relative to the variance of X. By default
         scikit-learn's 1e-4 when there are no constraints, and 0 with them: Okabe & Yamada
@@ -333,6 +336,7 @@ class ConstrainedKMeans(Living, CentersMixin):
     verbose : int, default=0
         Show progress on stderr.
     random_state : int, RandomState or None, default=None
+        Seed or generator of the random numbers; an int gives the same result each time.
 
     Attributes
     ----------
@@ -458,10 +462,12 @@ class ConstrainedKMeans(Living, CentersMixin):
         priority : array-like of shape (len(constraints),), default=None
             Which statements are placed first; the weights of the constraints by default.
         sample_weight : array-like of shape (n_samples,), default=None
+            Weight of each row; None for 1 each.
 
         Returns
         -------
         self
+            The fitted estimator.
         """
         X, constraints = check_inputs(self, X, constraints, n_clusters=self.n_clusters)
         weight = None if sample_weight is None else weights_of_rows(sample_weight, X)

@@ -89,9 +89,13 @@ def cop_kmeans(
     X : {ndarray, CSR matrix} of shape (n_samples, n_features), or source of rows
         Centred, for accuracy. See `open_rows`.
     units : Units
+        Rows that move as one, and which stay apart.
     centers_init : ndarray of shape (n_clusters, n_features)
+        Where the centres start.
     sample_weight : ndarray of shape (n_samples,), default=None
+        Weight of each row; None for 1 each.
     max_iter : int, default=300
+        Iterations of one start at most.
     tol : float, default=0.0
         Absolute, on the summed squared shift of the centres.
     relax : bool, default=False
@@ -101,6 +105,7 @@ def cop_kmeans(
     spherical : bool, default=False
         Rows have unit length, and so shall centres.
     on_round : callable, default=None
+        Called with the record of each iteration.
 
     Returns
     -------
@@ -367,6 +372,7 @@ class COPKMeans(Living, CentersMixin):
     Parameters
     ----------
     n_clusters : int, default=8
+        How many clusters to form.
     init : {"k-means++", "k-means||", "random"}, array-like or callable, default="k-means++"
         As in scikit-learn's :class:`~sklearn.cluster.KMeans`. "k-means||" draws in a few passes
         over all rows, where k-means++ draws from a sample of those in blocks.
@@ -377,6 +383,7 @@ class COPKMeans(Living, CentersMixin):
     n_init : int, default=10
         Starts; the ones with the lowest inertia are gone on from, see Notes.
     max_iter : int, default=300
+        Iterations of one start at most.
     tol : float, default=1e-4
         Stop when the centres move less than this, relative to the variance of X.
     on_infeasible : {"raise", "relax"}, default="raise"
@@ -402,6 +409,7 @@ class COPKMeans(Living, CentersMixin):
     verbose : int, default=0
         Show progress on stderr.
     random_state : int, RandomState or None, default=None
+        Seed or generator of the random numbers; an int gives the same result each time.
 
     Attributes
     ----------
@@ -542,10 +550,12 @@ class COPKMeans(Living, CentersMixin):
         constraints : Constraints, default=None
             Must-links and cannot-links.
         sample_weight : array-like of shape (n_samples,), default=None
+            Weight of each row; None for 1 each.
 
         Returns
         -------
         self
+            The fitted estimator.
 
         Raises
         ------

@@ -29,6 +29,7 @@ def average_linkage_start(X: Any, n_clusters: int, *, random_state: Any = None) 
     X : {array-like, sparse matrix} of shape (n_samples, n_features)
         Embeddings, tf-idf weights, or what `smooth_over_neighbors` makes of them.
     n_clusters : int
+        How many clusters to form.
     random_state : int, RandomState or None, default=None
         Of the small clusters that the tree of more than 3 000 rows begins with.
 

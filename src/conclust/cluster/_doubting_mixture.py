@@ -70,7 +70,9 @@ class Scatter:
     Parameters
     ----------
     X : ndarray of shape (n_samples, n_features)
+        The rows.
     weight : ndarray of shape (n_samples,), default=None
+        Weight of each row; None for 1 each.
 
     Attributes
     ----------
@@ -104,17 +106,22 @@ def doubting_mixture(
     Parameters
     ----------
     rows : Scatter
+        The rows, with the sums that covariances are made of.
     pairs : SignedPairs
+        The statements as pairs with signs and weights.
     responsibilities : ndarray of shape (n_samples, n_components)
         The start; see `softened`.
     covariance_type : {"full", "tied", "diag", "spherical"}, default="tied"
     rates : Rates, default=None
         How often statements are wrong; estimated by default.
     reg_covar : float, default=1e-6
+        Added to the diagonal of covariances, so that they can be inverted.
     max_iter : int, default=100
+        Iterations of one start at most.
     tol : float, default=1e-3
         Stop when the log-likelihood per unit of weight changes by less.
     on_round : callable, default=None
+        Called with the record of each iteration.
 
     Returns
     -------

@@ -60,6 +60,7 @@ class ConstrainedGaussianMixture(Living, Shown, ClusterMixin, BaseEstimator):
     Parameters
     ----------
     n_components : int, default=2
+        How many components, hence clusters.
     covariance_type : {"full", "tied", "diag", "spherical"}, default="full"
         As in scikit-learn's :class:`~sklearn.mixture.GaussianMixture`.
     init : {"kmeans", "random"} or array-like of shape (n_components, n_features), default="kmeans"
@@ -73,6 +74,7 @@ class ConstrainedGaussianMixture(Living, Shown, ClusterMixin, BaseEstimator):
     n_init : int, default=1
         Starts; the one with the highest likelihood is kept. From an array there is but one.
     max_iter : int, default=100
+        Iterations of one start at most.
     tol : float, default=1e-3
         Stop when the log-likelihood per sample changes by less.
     reg_covar : float, default=1e-6
@@ -87,6 +89,7 @@ class ConstrainedGaussianMixture(Living, Shown, ClusterMixin, BaseEstimator):
     verbose : int, default=0
         Show progress on stderr.
     random_state : int, RandomState or None, default=None
+        Seed or generator of the random numbers; an int gives the same result each time.
 
     Attributes
     ----------
@@ -268,16 +271,18 @@ class ConstrainedGaussianMixture(Living, Shown, ClusterMixin, BaseEstimator):
         Parameters
         ----------
         X : {array-like, Blocks} of shape (n_samples, n_features)
-            Blocks: see :func:`conclust.blocks.open`; with ``covariance_type="tied"``.
+            The rows to cluster. Blocks: see :func:`conclust.blocks.open`; with ``covariance_type="tied"``.
         y : array-like of shape (n_samples,), default=None
             Class of each row, -1, None or NaN where it is not known; see `seeds`.
         constraints : Constraints, default=None
             Must-links and cannot-links.
         sample_weight : array-like of shape (n_samples,), default=None
+            Weight of each row; None for 1 each.
 
         Returns
         -------
         self
+            The fitted estimator.
 
         Raises
         ------
@@ -544,6 +549,7 @@ class ConstrainedGaussianMixture(Living, Shown, ClusterMixin, BaseEstimator):
         Parameters
         ----------
         n : int, default=10
+            How many statements at most, the least believed first.
 
         Returns
         -------
@@ -565,12 +571,13 @@ class ConstrainedGaussianMixture(Living, Shown, ClusterMixin, BaseEstimator):
         Parameters
         ----------
         X : {array-like, Blocks} of shape (n_samples, n_features)
+            The rows, new or old.
 
         Returns
         -------
         ndarray of shape (n_samples,), int32
-            Of a collection, one of the same engine that is not computed yet: a dask array, a Ray
-            dataset with the column ``label``.
+            The cluster of each row. Of a collection, one of the same engine that is not computed
+            yet: a dask array, a Ray dataset with the column ``label``.
         """
         is_collection = engine_of(X) is not None
         X = self._check_new_rows(X)
@@ -585,10 +592,12 @@ class ConstrainedGaussianMixture(Living, Shown, ClusterMixin, BaseEstimator):
         Parameters
         ----------
         X : {array-like, Blocks} of shape (n_samples, n_features)
+            The rows, new or old.
 
         Returns
         -------
         ndarray of shape (n_samples, n_components)
+            Probability of each component for each row.
         """
         parts = in_parts(self._check_new_rows(X))
         return np.concatenate([normalize(self._log_joint(rows))[1] for _, rows in parts])
@@ -599,10 +608,12 @@ class ConstrainedGaussianMixture(Living, Shown, ClusterMixin, BaseEstimator):
         Parameters
         ----------
         X : {array-like, Blocks} of shape (n_samples, n_features)
+            The rows, new or old.
 
         Returns
         -------
         ndarray of shape (n_samples,)
+            Log-density of each row.
         """
         parts = in_parts(self._check_new_rows(X))
         return np.concatenate([normalize(self._log_joint(rows))[0] for _, rows in parts])
@@ -613,11 +624,14 @@ class ConstrainedGaussianMixture(Living, Shown, ClusterMixin, BaseEstimator):
         Parameters
         ----------
         X : {array-like, Blocks} of shape (n_samples, n_features)
+            The rows, new or old.
         y : ignored
+            Here because scikit-learn's API asks for it.
 
         Returns
         -------
         float
+            The higher, the better the rows fit.
         """
         return float(self.score_samples(X).mean())
 

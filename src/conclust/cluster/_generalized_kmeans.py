@@ -393,6 +393,7 @@ class GeneralizedKMeans(Shown, ClusterMixin, BaseEstimator):
     Parameters
     ----------
     n_clusters : int, default=8
+        How many clusters to form.
     update : {"batch", "online"}, default="batch"
         Change the clusters after all rows have been placed, or after each move of a row (with the
         rows must-linked to it, and a chain of cannot-linked ones that change sides with it).
@@ -547,7 +548,9 @@ class GeneralizedKMeans(Shown, ClusterMixin, BaseEstimator):
         Parameters
         ----------
         X : array-like of shape (n_samples, n_features)
+            The rows to cluster.
         y : ignored
+            Here because scikit-learn's API asks for it.
         constraints : Constraints, default=None
             Must-links and cannot-links.
         sample_weight : array-like of shape (n_samples,), default=None
@@ -556,6 +559,7 @@ class GeneralizedKMeans(Shown, ClusterMixin, BaseEstimator):
         Returns
         -------
         self
+            The fitted estimator.
 
         Raises
         ------
@@ -649,10 +653,12 @@ class GeneralizedKMeans(Shown, ClusterMixin, BaseEstimator):
         Parameters
         ----------
         X : array-like of shape (n_samples, n_features)
+            The rows, new or old.
 
         Returns
         -------
         ndarray of shape (n_samples,), int32
+            The cluster of each row.
         """
         check_is_fitted(self)
         X = check_new_rows(self, X, dtype=self.cluster_centers_.dtype)

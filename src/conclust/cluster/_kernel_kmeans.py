@@ -248,6 +248,7 @@ class SemiSupervisedKernelKMeans(Shown, ClusterMixin, BaseEstimator):
     Parameters
     ----------
     n_clusters : int, default=8
+        How many clusters to form.
     kernel : str or callable, default="rbf"
         A kernel of :func:`~sklearn.metrics.pairwise.pairwise_kernels`, or "precomputed": X is the
         kernel then.
@@ -272,11 +273,13 @@ class SemiSupervisedKernelKMeans(Shown, ClusterMixin, BaseEstimator):
     n_init : int, default=10
         Starts (k-means++ in the feature space); the lowest objective is kept.
     max_iter : int, default=100
+        Iterations of one start at most.
     max_samples : int, default=10_000
         More rows than this are refused: the kernel takes 8 · n² bytes.
     verbose : int, default=0
         Show progress on stderr.
     random_state : int, RandomState or None, default=None
+        Seed or generator of the random numbers; an int gives the same result each time.
 
     Attributes
     ----------
@@ -390,12 +393,14 @@ class SemiSupervisedKernelKMeans(Shown, ClusterMixin, BaseEstimator):
         X : {array-like, sparse matrix} of shape (n_samples, n_features)
             Or the kernel, (n_samples, n_samples), with ``kernel="precomputed"``.
         y : ignored
+            Here because scikit-learn's API asks for it.
         constraints : Constraints, default=None
             Must-links and cannot-links.
 
         Returns
         -------
         self
+            The fitted estimator.
         """
         X, constraints = check_inputs(self, X, constraints, n_clusters=self.n_clusters)
         n_samples = X.shape[0]

@@ -88,12 +88,15 @@ def pckmeans(
         C-contiguous, or a source of rows: see `open_rows`. Pass dense data through `centered`
         first, for accuracy.
     links : Links
+        The statements as edges between rows.
     penalty : float
         Price of a broken pair of weight 1.
     centers_init : ndarray of shape (n_clusters, n_features)
         In the coordinates of X; left as they are.
     sample_weight : ndarray of shape (n_samples,), default=None
+        Weight of each row; None for 1 each.
     max_iter : int, default=300
+        Iterations of one start at most.
     tol : float, default=0.0
         Stop once Σ ‖new centre − old centre‖² is at most this. Absolute: scale it beforehand.
     spherical : bool, default=False
@@ -356,6 +359,7 @@ class PCKMeans(Living, CentersMixin):
     Parameters
     ----------
     n_clusters : int, default=8
+        How many clusters to form.
 
     penalty : "auto" or float, default="auto"
         Price of breaking a statement of weight 1, in squared distances; statements of weight w
@@ -599,6 +603,7 @@ class PCKMeans(Living, CentersMixin):
         Returns
         -------
         self
+            The fitted estimator.
 
         Raises
         ------

@@ -33,7 +33,9 @@ def price_by_regret(
     ----------
     X : {ndarray, CSR matrix} of shape (n_samples, n_features)
     centers_init : ndarray of shape (n_clusters, n_features)
+        Where the centres start.
     sample_weight : ndarray of shape (n_samples,)
+        Weight of each row; None for 1 each.
     spherical : bool, default=False
         Rows have unit length, and so shall centres.
 

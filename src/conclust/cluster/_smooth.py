@@ -32,7 +32,7 @@ def smooth_over_neighbors(
     Returns
     -------
     ndarray of shape (n_samples, n_features)
-        float32 if X is, else float64.
+        In float32 if X is, else in float64.
 
     Notes
     -----

@@ -295,6 +295,7 @@ class SpectralLearning(Shown, ClusterMixin, BaseEstimator):
     Parameters
     ----------
     n_clusters : int, default=8
+        How many clusters to form.
     estimator : clusterer, default=None
         What clusters the embedding: anything with `fit_predict`. Cloned; its seed and its number of
         clusters are set where it has such parameters. None: ``KMeans(n_init=10)``.
@@ -303,7 +304,8 @@ class SpectralLearning(Shown, ClusterMixin, BaseEstimator):
     affinity : {"rbf", "precomputed"}, default="rbf"
         exp(−γ ‖x − y‖²), or X is a symmetric affinity, dense or sparse, not negative.
     gamma : float, default=None
-        γ; by default 1 / (2 σ²) with σ the median distance of a row to its 7th neighbour.
+        The γ of the affinity; by default 1 / (2 σ²) with σ the median distance of a row to its 7th
+        neighbour.
     n_neighbors : int, "auto" or None, default="auto"
         Keep only affinities between nearest neighbours, in a sparse matrix. None: all pairs, 8 ·
         n² bytes. "auto": all pairs up to 200 rows, 10 neighbours beyond.
@@ -316,6 +318,7 @@ class SpectralLearning(Shown, ClusterMixin, BaseEstimator):
     verbose : int, default=0
         Show progress on stderr.
     random_state : int, RandomState or None, default=None
+        Seed or generator of the random numbers; an int gives the same result each time.
 
     Attributes
     ----------
@@ -418,12 +421,14 @@ class SpectralLearning(Shown, ClusterMixin, BaseEstimator):
         X : {array-like, sparse matrix} of shape (n_samples, n_features)
             Or the affinity, (n_samples, n_samples), with ``affinity="precomputed"``.
         y : ignored
+            Here because scikit-learn's API asks for it.
         constraints : Constraints, default=None
             Must-links and cannot-links.
 
         Returns
         -------
         self
+            The fitted estimator.
         """
         X, constraints = check_inputs(self, X, constraints, n_clusters=self.n_clusters)
         random_state = check_random_state(self.random_state)

@@ -50,7 +50,15 @@ class Closure:
         return np.bincount(self.component, minlength=self.n_components).astype(np.int64)
 
     def all_apart(self) -> tuple[IntArray, FloatArray]:
-        """Return `apart` and its weights with the groups written out pair by pair."""
+        """Return `apart` and its weights with the groups written out pair by pair.
+
+        Returns
+        -------
+        apart : ndarray of shape (m, 2)
+            Pairs of components.
+        weight : ndarray of shape (m,)
+            Of each pair.
+        """
         if not self.groups:
             return self.apart, self.apart_weight
         check_group_pairs(sum(len(g) * (len(g) - 1) // 2 for g in self.groups))
@@ -67,10 +75,12 @@ class Closure:
         Parameters
         ----------
         pairs : array-like of shape (m, 2)
+            The pairs to look up.
 
         Returns
         -------
         ndarray of int8, shape (m,)
+            1 must-link, -1 cannot-link, 0 open.
         """
         pairs = np.asarray(pairs, dtype=np.int64).reshape(-1, 2)
         ends = np.sort(self.component[pairs], axis=1)
@@ -101,6 +111,7 @@ class Closure:
         Returns
         -------
         must_link : ndarray of shape (n_samples - n_components, 2)
+            A chain through each component.
         cannot_link : ndarray of shape (n_apart, 2)
             Between the first samples of the components, groups written out.
         """

@@ -45,6 +45,8 @@ class Conflict:
     kind : {"contradiction", "too few clusters"}
     index : ndarray
         The statements, as positions in the set they were found in.
+    constraints : Constraints
+        The set they were found in.
     statements : Constraints
         The statements themselves.
     n_clusters : int or None

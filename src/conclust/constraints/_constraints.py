@@ -288,6 +288,7 @@ class Constraints:
         weight : float, default=1.0
             Of each statement.
         n_samples : int, default=None
+            How many rows there are; None for as many as the statements name.
 
         Returns
         -------
@@ -649,7 +650,18 @@ class Constraints:
         return np.column_stack([self._members[start + a], self._members[start + b]])
 
     def on(self, n_samples: int) -> "Constraints":
-        """Return the same set, checked against the number of samples of a data set."""
+        """Return the same set, checked against the number of samples of a data set.
+
+        Parameters
+        ----------
+        n_samples : int
+            How many rows the data set has.
+
+        Returns
+        -------
+        Constraints
+            The set, which now knows `n_samples`.
+        """
         n_samples = int(n_samples)
         if self.n_samples == n_samples:
             return self
@@ -692,6 +704,7 @@ class Constraints:
         Returns
         -------
         Constraints
+            The statements with those added.
 
         Examples
         --------
@@ -727,6 +740,7 @@ class Constraints:
         Returns
         -------
         Constraints
+            The same statements, about these rows.
 
         Examples
         --------
@@ -763,7 +777,18 @@ class Constraints:
         )
 
     def name(self, sample: int) -> str:
-        """The user's name of a sample: its id if the set was read with ids, else its position."""
+        """The user's name of a sample: its id if the set was read with ids, else its position.
+
+        Parameters
+        ----------
+        sample : int
+            Its position.
+
+        Returns
+        -------
+        str
+            Its id, or the position itself.
+        """
         return str(self.ids[sample]) if self.ids is not None else str(sample)
 
     # ------------------------------------------------------------------ algebra
@@ -896,6 +921,7 @@ class Constraints:
         cluster_a, cluster_b : scalar
             Values of `labels`.
         labels : array-like of shape (n_samples,)
+            The cluster of each row, as the person saw it.
         X : array-like or sparse matrix of shape (n_samples, n_features), default=None
             Where given, rows from the middle of each cluster to its edge stand for it; without it
             rows are drawn.
@@ -947,14 +973,19 @@ class Constraints:
         cluster : scalar
             A value of `labels`.
         labels : array-like of shape (n_samples,)
+            The cluster of each row, as the person saw it.
         X : array-like or sparse matrix of shape (n_samples, n_features), default=None
             Finds the two parts, by two-means among the rows of the cluster, and the rows that
             stand for them.
         rows : sequence of int or id, default=None
             The rows of the cluster that are to leave it. X is then needed only to find typical
             ones; without it rows are drawn.
-        n_rows, weight, random_state
-            As in :meth:`merge`.
+        n_rows : int, default=None
+            How many rows stand for each part; see :meth:`merge`.
+        weight : float, default=1.0
+            Of each statement.
+        random_state : int, RandomState or None, default=0
+            Draws rows, and begins the two-means.
 
         Returns
         -------
@@ -1063,6 +1094,11 @@ class Constraints:
     def without(self, conflicts: Sequence[Conflict]) -> "Constraints":
         """Drop a light set of statements that touches every one of these conflicts.
 
+        Parameters
+        ----------
+        conflicts : sequence of Conflict
+            Some or all of :meth:`conflicts`.
+
         Returns
         -------
         Constraints
@@ -1079,6 +1115,11 @@ class Constraints:
         conflicts; each completed by whatever else fits. Relative statements are then taken by
         falling weight as far as they fit, or first those that a tree found by votes satisfies,
         whichever drops less. A consistent set comes back unchanged.
+
+        Returns
+        -------
+        Constraints
+            What can all hold; `dropped` has the rest.
         """
         return self._split(repair_all(self))
 
@@ -1093,6 +1134,7 @@ class Constraints:
         Returns
         -------
         bool
+            Whether it follows.
 
         Raises
         ------
@@ -1151,6 +1193,7 @@ class Constraints:
         Parameters
         ----------
         labels : array-like of shape (n_samples,)
+            The cluster of each row.
 
         Returns
         -------
@@ -1179,10 +1222,12 @@ class Constraints:
         Parameters
         ----------
         labels : array-like of shape (n_samples,)
+            The cluster of each row.
 
         Returns
         -------
         ConstraintReport
+            What holds and what is broken.
         """
         return ConstraintReport(self, self._check_labels(labels))
 
@@ -1293,12 +1338,18 @@ def read_constraints(
     Returns
     -------
     Constraints
+        The statements of the file.
 
     Raises
     ------
     InvalidConstraintsError
         Unknown or duplicate ids, self-links, unknown types, missing columns, a file that is not
         text: one message with the first five offenders and their lines.
+
+    See Also
+    --------
+    Constraints.write : The way back.
+    Constraints.from_frame : The same from a table in memory.
 
     Examples
     --------

@@ -4,9 +4,6 @@ from typing import Any, NamedTuple
 
 import numpy as np
 import numpy.typing as npt
-from sklearn.base import clone
-from sklearn.cluster import KMeans
-from sklearn.utils import check_array, check_random_state
 
 from conclust._arrays import FloatArray, IntArray
 from conclust.constraints._constraints import Constraints
@@ -33,7 +30,9 @@ def constraint_quality(
     Parameters
     ----------
     X : array-like of shape (n_samples, n_features)
+        The rows that the statements are about.
     constraints : Constraints
+        The statements to judge.
     n_clusters : int, default=None
         For the clustering without constraints. By default the smallest number that the
         statements allow at a glance: two, or as many as the largest set of mutually apart
@@ -44,6 +43,7 @@ def constraint_quality(
         Coherence looks at each must-link with each cannot-link; above so many combinations, at a
         random sample of that size.
     random_state : int, RandomState or None, default=0
+        Seed or generator of the random numbers; an int gives the same result each time.
 
     Returns
     -------
@@ -54,6 +54,10 @@ def constraint_quality(
         geometrically, NaN when one kind is missing. A must-link and a cannot-link contradict
         each other when, drawn as segments, the projection of one onto the line of the other
         overlaps it: the one says that this direction does not matter, the other that it does.
+
+    See Also
+    --------
+    Constraints.conflicts : Which statements cannot all hold.
 
     References
     ----------
@@ -68,6 +72,10 @@ def constraint_quality(
     ConstraintQuality(informativeness=0.0, coherence=1.0)
     """
     constraints = constraints.on_rows_of(X)
+    from sklearn.base import clone  # here, not above: statements alone need no scikit-learn
+    from sklearn.cluster import KMeans
+    from sklearn.utils import check_array, check_random_state
+
     X = check_array(X, dtype=np.float64)
     random_state = check_random_state(random_state)
     if not constraints:

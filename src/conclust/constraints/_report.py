@@ -41,10 +41,15 @@ class ConstraintReport:
     Made by :meth:`conclust.Constraints.report`. A relative statement ``ab|c`` is kept unless c
     shares a cluster with just one of a and b; so clusters may keep it and leave it open.
 
-    Attributes
+    Parameters
     ----------
     constraints : Constraints
+        The statements.
     labels : ndarray of shape (n_samples,)
+        The cluster of each row.
+
+    Attributes
+    ----------
     kept : ndarray of bool, shape (len(constraints),)
         Whether each statement holds, in the order given.
     counts : dict of str to Count
@@ -59,6 +64,11 @@ class ConstraintReport:
         The share of weight kept.
     violated : DataFrame
         The broken statements, with ids where the set has them and the labels of the samples.
+
+    See Also
+    --------
+    Constraints.report : Makes it.
+    Constraints.satisfied : Only which statements hold.
 
     Examples
     --------
@@ -149,7 +159,13 @@ class ConstraintReport:
         return broken[broken.kinds != "apart"] + pairs
 
     def as_dict(self) -> dict[str, Any]:
-        """The counts and shares as plain numbers, for JSON."""
+        """The counts and shares as plain numbers, for JSON.
+
+        Returns
+        -------
+        dict
+            Numbers and nested dicts of numbers.
+        """
         return {
             "n_statements": len(self.kept),
             "n_violated": self.n_violated,

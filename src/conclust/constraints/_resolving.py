@@ -65,6 +65,7 @@ def summarize_file(path: str | Path, encoding: str | None = None) -> FileSummary
     Parameters
     ----------
     path : str or Path
+        The file to read.
     encoding : str, default=None
         As for :func:`read_constraints`.
 

@@ -4,7 +4,6 @@ from typing import Any
 
 import numpy as np
 import numpy.typing as npt
-from sklearn.utils import check_random_state, column_or_1d
 
 from conclust._arrays import IntArray
 from conclust._pairs import distinct_numbers, pair_of, until_distinct
@@ -41,11 +40,16 @@ def sample_constraints(
         them. A must-link becomes a cannot-link and the reverse; ``ab|c`` becomes ``ac|b`` or
         ``bc|a``. The column `flipped` of `provenance` then tells which.
     random_state : int, RandomState or None, default=None
+        Seed or generator of the random numbers; an int gives the same result each time.
 
     Returns
     -------
     Constraints
         Pairs in random order, then triplets; never the same pair twice.
+
+    See Also
+    --------
+    Constraints.from_labels : All that labels say, in the fewest links.
 
     Notes
     -----
@@ -57,6 +61,8 @@ def sample_constraints(
     >>> sample_constraints([0, 0, 0, 1, 1], 4, n_relative=2, random_state=0)
     Constraints(3 must-link, 1 cannot-link, 2 relative; 5 samples)
     """
+    from sklearn.utils import check_random_state, column_or_1d
+
     y = column_or_1d(y)
     if y.dtype.kind == "f" and np.isnan(y).any():
         raise ValueError("y holds NaN; sample_constraints needs the true label of every sample.")

@@ -9,8 +9,6 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import numpy as np
 import numpy.typing as npt
 import scipy.sparse as sp
-from sklearn.exceptions import ConvergenceWarning
-from sklearn.utils import check_random_state
 
 from conclust._arrays import IntArray
 from conclust._pairs import connected
@@ -83,6 +81,8 @@ class Typical:
                 f"n_rows={n_rows!r} must be a whole number above 0, or None for twice the square "
                 "root of the rows."
             )
+        from sklearn.utils import check_random_state
+
         self.X = _as_numbers(X, n_samples)
         self.n_rows = n_rows
         self.draws = check_random_state(random_state)
@@ -100,6 +100,7 @@ class Typical:
     def halves(self, rows: IntArray) -> tuple[IntArray, IntArray]:
         """The two parts of a cluster that lie farthest apart: two-means among its rows."""
         from sklearn.cluster import KMeans
+        from sklearn.exceptions import ConvergenceWarning
 
         two = KMeans(2, n_init=10, random_state=self.draws)
         with warnings.catch_warnings():

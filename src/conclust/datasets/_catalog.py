@@ -17,7 +17,7 @@ def names() -> list[str]:
 
     Returns
     -------
-    names : list of str
+    list of str
         Stored sets and the subsets the papers use, in the order of the registry. Upper case,
         hyphens and spaces make no difference to :func:`load`, and usual other names work too
         (``scale``, ``breast_cancer``, ``Digits-389``).
@@ -70,11 +70,16 @@ def table() -> "pd.DataFrame":
 
     Returns
     -------
-    table : DataFrame
+    DataFrame
         One row per set and paper that uses it, and one for each set no paper uses: ``name``, ``n``,
         ``d``, ``classes`` as :func:`load` gives them; ``paper`` and ``called``, its name there;
         ``stated_n``, ``stated_d``, ``stated_classes``; ``agrees``, missing where the paper states
         no size; ``remark``. In ``d`` the views of a multi-view set are written as a sum.
+
+    See Also
+    --------
+    names : The names alone.
+    load : One of the sets.
 
     Examples
     --------

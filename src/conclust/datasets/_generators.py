@@ -61,9 +61,13 @@ def make_monks(
     Returns
     -------
     X : ndarray of shape (432, 6), float64
-        a1 to a6, coded from 1; rows in UCI's order.
+        Attributes a1 to a6, coded from 1; rows in UCI's order.
     y : ndarray of shape (432,), int64
         1 where the concept holds.
+
+    See Also
+    --------
+    load : The same by name, and UCI's training files.
 
     Examples
     --------
@@ -100,6 +104,7 @@ def make_wedges(
     n_samples : (int, int), default=(60, 200)
         Points of the upper and of the lower wedge.
     random_state : int, RandomState instance or None, default=None
+        Seed or generator of the random numbers; an int gives the same result each time.
 
     Returns
     -------
@@ -107,6 +112,10 @@ def make_wedges(
         The upper wedge, then the lower one.
     y : ndarray of shape (sum(n_samples),), int64
         0 for the upper wedge, 1 for the lower.
+
+    See Also
+    --------
+    conclust.GeneralizedKMeans : Finds them.
 
     Notes
     -----

@@ -40,7 +40,9 @@ def load(name: str) -> "Bunch":
 
     Returns
     -------
-    bunch : :class:`~sklearn.utils.Bunch`
+    sklearn.utils.Bunch
+        With these fields.
+
         data : ndarray of shape (n, d), float64
             ``mnist`` is kept as uint8, ``covtype`` as int16. For multi-view sets a list with one
             table per view (ndarray or CSR array), for ``webkb_course`` one list of texts per view.

@@ -274,6 +274,7 @@ class BoostCluster(VotesMixin):
         round; `random_state` is set, and `n_clusters` (`n_components` of a mixture) where it has
         one. None: ``KMeans(n_init=1)``; more starts change little.
     n_clusters : int, default=8
+        How many clusters to form.
     n_components : int, default=None
         Directions to project on, s in the paper; ``n_clusters + 1`` by default, at most the number
         of features.
@@ -288,6 +289,7 @@ class BoostCluster(VotesMixin):
     verbose : int, default=0
         Show progress on stderr.
     random_state : int, RandomState or None, default=None
+        Seed or generator of the random numbers; an int gives the same result each time.
 
     Attributes
     ----------
@@ -406,12 +408,14 @@ class BoostCluster(VotesMixin):
         ----------
         X : {array-like, sparse matrix} of shape (n_samples, n_features)
         y : ignored
+            Here because scikit-learn's API asks for it.
         constraints : Constraints, default=None
             Must-links and cannot-links.
 
         Returns
         -------
         self
+            The fitted estimator.
         """
         X, constraints = check_inputs(self, X, constraints, n_clusters=self.n_clusters)
         links = links_of(constraints)

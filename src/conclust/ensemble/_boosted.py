@@ -171,6 +171,7 @@ class BoostedConstrainedKMeans(JudgedMixin):
     Parameters
     ----------
     n_clusters : int, default=8
+        How many clusters to form.
     n_estimators : int, default=100
         Boosting rounds.
     rho : float, default=5.0
@@ -195,6 +196,7 @@ class BoostedConstrainedKMeans(JudgedMixin):
     verbose : int, default=0
         Show progress on stderr.
     random_state : int, RandomState or None, default=None
+        Seed or generator of the random numbers; an int gives the same result each time.
 
     Attributes
     ----------
@@ -318,6 +320,7 @@ class BoostedConstrainedKMeans(JudgedMixin):
             Blocks: see :func:`conclust.blocks.open`. A dask array or data frame and a Ray dataset
             are opened so.
         y : ignored
+            Here because scikit-learn's API asks for it.
         constraints : Constraints, default=None
             Must-links and cannot-links; their weights are the priorities to begin with.
         sample_weight : array-like of shape (n_samples,), default=None
@@ -326,6 +329,7 @@ class BoostedConstrainedKMeans(JudgedMixin):
         Returns
         -------
         self
+            The fitted estimator.
         """
         X, constraints = check_inputs(self, X, constraints, n_clusters=self.n_clusters)
         weight = None if sample_weight is None else weights_of_rows(sample_weight, X)

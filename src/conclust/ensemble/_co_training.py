@@ -271,6 +271,7 @@ class CoTraining(Shown, ClusterMixin, BaseEstimator):
     Parameters
     ----------
     n_clusters : int, default=8
+        How many clusters to form.
     estimator : estimator, default=None
         An ensemble with `co_association_`; :class:`ConstrainedKMeansEnsemble` by default. Its
         `n_clusters` and `random_state` are set on the clones.
@@ -288,6 +289,7 @@ class CoTraining(Shown, ClusterMixin, BaseEstimator):
     verbose : int, default=0
         Show progress on stderr.
     random_state : int, RandomState or None, default=None
+        Seed or generator of the random numbers; an int gives the same result each time.
 
     Attributes
     ----------
@@ -402,12 +404,14 @@ class CoTraining(Shown, ClusterMixin, BaseEstimator):
             The views, with the same rows in the same order; or one table, cut up by `views` or
             taken as a single view.
         y : ignored
+            Here because scikit-learn's API asks for it.
         constraints : Constraints, default=None
             Must-links and cannot-links.
 
         Returns
         -------
         self
+            The fitted estimator.
         """
         views, given = self._check(X, constraints)
         random_state = check_random_state(self.random_state)
@@ -538,10 +542,12 @@ class CoTraining(Shown, ClusterMixin, BaseEstimator):
         Parameters
         ----------
         X : as for `fit`
+            The rows, new or old.
 
         Returns
         -------
         ndarray of shape (n_samples,), int32
+            The cluster of each row.
         """
         check_is_fitted(self)
         views = split_views(X, self.views)

@@ -87,6 +87,7 @@ class CoAssociation:
         Parameters
         ----------
         pairs : array-like of shape (m, 2)
+            The pairs to judge.
 
         Returns
         -------
@@ -106,9 +107,11 @@ class CoAssociation:
         Parameters
         ----------
         n : int
+            How many pairs.
         exclude : array-like of shape (m, 2), default=None
             Pairs not to be returned.
         random_state : int, RandomState or None, default=None
+            Seed or generator of the random numbers; an int gives the same result each time.
 
         Returns
         -------
@@ -163,12 +166,15 @@ class CoAssociation:
         Parameters
         ----------
         n_clusters : int
+            How many clusters to form.
         n_init : int, default=10
             Starts (k-means++ in the kernel's feature space); the lowest objective is kept.
         max_iter : int, default=100
+            Iterations of one start at most.
         init : array-like of shape (n_samples,), default=None
             Labels to start from instead.
         random_state : int, RandomState or None, default=None
+            Seed or generator of the random numbers; an int gives the same result each time.
 
         Returns
         -------
@@ -208,6 +214,7 @@ class CoAssociation:
         Parameters
         ----------
         codes : array-like of shape (n, n_clusterings)
+            The label of each row in each clustering.
         profiles : ndarray
             Of :class:`Consensus`.
 
@@ -246,14 +253,22 @@ def consensus(
     weights : array-like of shape (n_clusterings,), default=None
         How much each clustering counts.
     n_clusters : int, default=8
+        How many clusters to form.
     n_init : int, default=10
+        Starts, of which the best is kept.
     max_iter : int, default=100
+        Iterations of one start at most.
     random_state : int, RandomState or None, default=None
+        Seed or generator of the random numbers; an int gives the same result each time.
 
     Returns
     -------
     ndarray of shape (n_samples,), int32
         The best of `n_init` runs of kernel k-means on the weighted co-association.
+
+    See Also
+    --------
+    ConstrainedKMeansEnsemble : Makes the clusterings, too.
 
     Examples
     --------

@@ -50,6 +50,7 @@ class VotesMixin(Shown, ClusterMixin, BaseEstimator):
         Parameters
         ----------
         pairs : array-like of shape (m, 2)
+            The pairs to judge.
 
         Returns
         -------
@@ -65,6 +66,7 @@ class VotesMixin(Shown, ClusterMixin, BaseEstimator):
         Parameters
         ----------
         n : int, default=10
+            How many statements at most, the least believed first.
 
         Returns
         -------
@@ -117,8 +119,8 @@ class CodesMixin(VotesMixin):
         Returns
         -------
         ndarray of shape (n_samples,), int32
-            Of a collection, one of the same engine that is not computed yet: a dask array, a Ray
-            dataset with the column ``label``.
+            The cluster of each row. Of a collection, one of the same engine that is not computed
+            yet: a dask array, a Ray dataset with the column ``label``.
         """
         check_is_fitted(self)
         is_collection = engine_of(X) is not None
@@ -132,7 +134,18 @@ class CodesMixin(VotesMixin):
         return labels_of(X, vote, lazy=is_collection)
 
     def codes_of(self, X: Any) -> np.ndarray:
-        """Nearest centre of new rows in every member, (n_samples, n_members)."""
+        """Nearest centre of new rows in every member, (n_samples, n_members).
+
+        Parameters
+        ----------
+        X : {array-like, sparse matrix} of shape (n_samples, n_features)
+            The rows, new or old.
+
+        Returns
+        -------
+        ndarray of shape (n_samples, n_members)
+            The cluster of each row in each member.
+        """
         check_is_fitted(self)
         X = check_new_rows(self, X, dtype=self.member_centers_.dtype)
         return np.concatenate([_codes_of(rows, self.member_centers_) for _, rows in in_parts(X)])

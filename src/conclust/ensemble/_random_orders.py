@@ -71,6 +71,7 @@ class ConstrainedKMeansEnsemble(JudgedMixin):
     Parameters
     ----------
     n_clusters : int, default=8
+        How many clusters to form.
     n_estimators : int, default=50
         Members.
     reorder : {"iteration", "run"}, default="iteration"
@@ -89,6 +90,7 @@ class ConstrainedKMeansEnsemble(JudgedMixin):
     verbose : int, default=0
         Show progress on stderr.
     random_state : int, RandomState or None, default=None
+        Seed or generator of the random numbers; an int gives the same result each time.
 
     Attributes
     ----------
@@ -202,6 +204,7 @@ class ConstrainedKMeansEnsemble(JudgedMixin):
             Blocks: see :func:`conclust.blocks.open`. A dask array or data frame and a Ray dataset
             are opened so.
         y : ignored
+            Here because scikit-learn's API asks for it.
         constraints : Constraints, default=None
             Must-links and cannot-links.
         sample_weight : array-like of shape (n_samples,), default=None
@@ -210,6 +213,7 @@ class ConstrainedKMeansEnsemble(JudgedMixin):
         Returns
         -------
         self
+            The fitted estimator.
         """
         X, constraints = check_inputs(self, X, constraints, n_clusters=self.n_clusters)
         weight = None if sample_weight is None else weights_of_rows(sample_weight, X)

@@ -103,6 +103,7 @@ class TrustEnsemble(CodesMixin):
     Parameters
     ----------
     n_clusters : int, default=8
+        How many clusters to form.
     n_estimators : int, default=16
         Members whose labels are combined.
     n_judges : int, default=8
@@ -124,6 +125,7 @@ class TrustEnsemble(CodesMixin):
     verbose : int, default=0
         Show progress on stderr.
     random_state : int, RandomState or None, default=None
+        Seed or generator of the random numbers; an int gives the same result each time.
 
     Attributes
     ----------
@@ -241,13 +243,16 @@ class TrustEnsemble(CodesMixin):
             Blocks: see :func:`conclust.blocks.open`. A dask array or data frame and a Ray dataset
             are opened so.
         y : ignored
+            Here because scikit-learn's API asks for it.
         constraints : Constraints, default=None
             Must-links and cannot-links.
         sample_weight : array-like of shape (n_samples,), default=None
+            Weight of each row; None for 1 each.
 
         Returns
         -------
         self
+            The fitted estimator.
         """
         X, constraints = check_inputs(self, X, constraints, n_clusters=self.n_clusters)
         weight = weights_of_rows(sample_weight, X)

@@ -211,12 +211,14 @@ class ReCon(Shown, ClusterMixin, BaseEstimator):
         X : array-like of shape (n_samples, n_features) or (n_samples, n_samples)
             Samples, or distances with ``metric="precomputed"``.
         y : ignored
+            Here because scikit-learn's API asks for it.
         constraints : Constraints, default=None
             Relative statements, must-links and cannot-links.
 
         Returns
         -------
         self
+            The fitted estimator.
         """
         X, constraints = check_inputs(self, X, constraints, n_clusters=self.n_clusters)
         if self.linkage in BY_CENTERS and self.metric not in ("euclidean", "precomputed"):
@@ -254,6 +256,7 @@ class ReCon(Shown, ClusterMixin, BaseEstimator):
         Parameters
         ----------
         n_clusters : int
+            How many clusters the tree is cut into.
 
         Returns
         -------
@@ -274,6 +277,7 @@ class ReCon(Shown, ClusterMixin, BaseEstimator):
         Parameters
         ----------
         n : int, default=10
+            How many statements at most, the least believed first.
 
         Returns
         -------

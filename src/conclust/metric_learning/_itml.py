@@ -250,12 +250,14 @@ class ITML(MahalanobisMixin):
         ----------
         X : {array-like, sparse matrix} of shape (n_samples, n_features)
         y : ignored
+            Here because scikit-learn's API asks for it.
         constraints : Constraints, default=None
             Must-links and cannot-links.
 
         Returns
         -------
         self
+            The fitted estimator.
         """
         X, constraints = check_inputs(self, X, constraints)
         random_state = check_random_state(self.random_state)

@@ -39,6 +39,7 @@ class MahalanobisMixin(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEs
         Returns
         -------
         ndarray of shape (n_samples, n_features)
+            The rows in the space learned.
         """
         check_is_fitted(self)
         return self._map(check_new_rows(self, X, dtype=[np.float64, np.float32]))
@@ -58,6 +59,7 @@ class MahalanobisMixin(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEs
         Returns
         -------
         ndarray of shape (n_samples, n_other)
+            Distances.
         """
         return euclidean_distances(self.transform(X), None if Y is None else self.transform(Y))
 
@@ -72,6 +74,7 @@ class MahalanobisMixin(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEs
         Returns
         -------
         ndarray of shape (n_pairs,)
+            Distance of each pair.
         """
         first, second = rows_of_pairs(self, pairs)
         # The difference is mapped, not the rows: near pairs far from the origin keep their digits.

@@ -301,12 +301,14 @@ class RelativeMetric(OneToOneFeatureMixin, MahalanobisMixin):
         ----------
         X : {array-like, sparse matrix} of shape (n_samples, n_features)
         y : ignored
+            Here because scikit-learn's API asks for it.
         constraints : Constraints, default=None
             Relative statements; pairwise ones are ignored, with a warning.
 
         Returns
         -------
         self
+            The fitted estimator.
         """
         X, constraints = check_inputs(self, X, constraints)
         relative = constraints.relative

@@ -26,6 +26,10 @@ def pairwise_f1(labels_true: Any, labels_pred: Any) -> float:
         are together in `labels_true`, and recall R the reverse. 1.0 when neither partition puts
         any pair together.
 
+    See Also
+    --------
+    sklearn.metrics.adjusted_rand_score : Pairs counted against chance.
+
     Notes
     -----
     Computed from the contingency table in O(n); no pairs are listed.

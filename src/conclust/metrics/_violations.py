@@ -14,12 +14,18 @@ def violations(constraints: Constraints, labels: Any) -> "pd.DataFrame":
     Parameters
     ----------
     constraints : Constraints
+        The statements to check.
     labels : array-like of shape (n_samples,)
+        The cluster of each row.
 
     Returns
     -------
     DataFrame
         As ``constraints.report(labels).violated``.
+
+    See Also
+    --------
+    conclust.Constraints.report : The same with counts, and for people.
 
     Examples
     --------

@@ -145,6 +145,7 @@ class AutoCluster(Living, Shown, ClusterMixin, BaseEstimator):
     verbose : int, default=0
         Show progress on stderr.
     random_state : int, RandomState or None, default=None
+        Seed or generator of the random numbers; an int gives the same result each time.
 
     Attributes
     ----------
@@ -279,6 +280,7 @@ class AutoCluster(Living, Shown, ClusterMixin, BaseEstimator):
         Returns
         -------
         self
+            The fitted estimator.
         """
         X, constraints = check_inputs(self, X, constraints)
         if self._resumes is not None:
@@ -549,6 +551,7 @@ class AutoCluster(Living, Shown, ClusterMixin, BaseEstimator):
         Parameters
         ----------
         n : int, default=10
+            How many statements at most, the least believed first.
 
         Returns
         -------
@@ -590,6 +593,7 @@ class AutoCluster(Living, Shown, ClusterMixin, BaseEstimator):
         Returns
         -------
         ndarray of shape (n_samples,), int32
+            The cluster of each row.
         """
         check_is_fitted(self)
         X = check_new_rows(self, X, dtype=[np.float64, np.float32])

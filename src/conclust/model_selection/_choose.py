@@ -34,18 +34,42 @@ Split = tuple[IntArray, IntArray]
 
 
 class HeldOut(NamedTuple):
-    """How an estimator does on statements it was not told."""
+    """How an estimator does on statements it was not told.
 
-    score: float  # mean over folds of the share kept, must-links and others half each
-    spread: float  # standard deviation over folds
+    Attributes
+    ----------
+    score : float
+        Mean over folds of the share kept, must-links and others half each.
+    spread : float
+        Standard deviation over folds.
+    n_folds : int
+        How many folds there were.
+    broken : float
+        Share of the statements it was told that it breaks, mean.
+    seconds : float
+        One fit, mean.
+    failed : str
+        Why there is no score, or "".
+    """
+
+    score: float
+    spread: float
     n_folds: int
-    broken: float  # share of the statements it was told that it breaks, mean
-    seconds: float  # one fit, mean
-    failed: str  # why there is no score, or ""
+    broken: float
+    seconds: float
+    failed: str
 
 
 class Choice(NamedTuple):
-    """An estimator, not yet fitted, and why."""
+    """An estimator, not yet fitted, and why.
+
+    Attributes
+    ----------
+    estimator : estimator
+        Not fitted.
+    reasons : list of str
+        Sentences for people.
+    """
 
     estimator: Any
     reasons: list[str]
@@ -67,6 +91,7 @@ def held_out_score(
         One that takes no constraints is told nothing, which makes a baseline. It is cloned.
     X : {array-like, sparse matrix} of shape (n_samples, n_features)
     constraints : Constraints
+        The statements, a part of which is held out in turn.
     cv : ConstraintKFold or iterable of (train, test), default=None
         Which statements are held out; ``ConstraintKFold(5, random_state=0)`` by default.
     on_fold : callable, default=None
@@ -173,7 +198,9 @@ def choose_method(
     X : {array-like, sparse matrix} of shape (n_samples, n_features)
         With more than 20 000 rows those that statements name and a sample of the others are used.
     constraints : Constraints
+        The statements, a part of which is held out in turn.
     n_clusters : int
+        How many clusters to form.
     conflicts : list of Conflict, default=None
         ``constraints.conflicts(n_clusters)``, if known already.
     random_state : int, RandomState or None, default=None
@@ -183,6 +210,11 @@ def choose_method(
     -------
     Choice
         The `estimator`, not yet fitted, and `reasons`, sentences for the user.
+
+    See Also
+    --------
+    AutoCluster : An estimator that chooses as it is fitted.
+    held_out_score : What it compares by.
 
     Examples
     --------

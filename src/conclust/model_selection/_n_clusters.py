@@ -46,26 +46,60 @@ CRUMB = 0.1
 
 
 class KPoint(NamedTuple):
-    """One number of clusters tried; `nan` where there was nothing to look at."""
+    """One number of clusters tried; `nan` where there was nothing to look at.
+
+    Attributes
+    ----------
+    n_clusters : int
+        The number tried.
+    kept : float
+        Share of the pairwise statements that clusters told nothing keep.
+    must_apart : float
+        Must-links that they break, as a share of the statements.
+    cannot_together : float
+        Cannot-links that they break, likewise.
+    rows : float
+        What the rows say of this number, the larger the better.
+    feasible : bool
+        Whether the statements can all hold with so few clusters.
+    """
 
     n_clusters: int
-    kept: float  # share of the pairwise statements that clusters told nothing keep
-    must_apart: float  # must-links that they break, as a share of the statements
-    cannot_together: float  # cannot-links that they break, likewise
-    rows: float  # what the rows say of this number, the larger the better
-    feasible: bool  # whether the statements can all hold with so few clusters
+    kept: float
+    must_apart: float
+    cannot_together: float
+    rows: float
+    feasible: bool
 
 
 class KCurve(NamedTuple):
-    """All numbers of clusters tried."""
+    """All numbers of clusters tried.
+
+    Attributes
+    ----------
+    points : list of KPoint
+        One for each number tried.
+    chosen : int
+        The number chosen.
+    measure : str
+        What `rows` of the points is.
+    reason : str
+        Why it was chosen, in a sentence.
+    """
 
     points: list[KPoint]
     chosen: int
-    measure: str  # what `rows` is
+    measure: str
     reason: str
 
     def frame(self) -> "pd.DataFrame":
-        """The points as a table, with a column that marks the number chosen."""
+        """The points as a table, with a column that marks the number chosen.
+
+        Returns
+        -------
+        DataFrame
+            One row for each number tried.
+        """
         import pandas as pd
 
         frame = pd.DataFrame(self.points, columns=list(KPoint._fields))
@@ -95,16 +129,22 @@ def choose_n_clusters(
         With more than 5 000 rows (20 000 directions) those that statements name and a sample of
         the others are used.
     constraints : Constraints
+        The statements that counts are judged by.
     n_clusters_range : (int, int), default=None
         The fewest and the most to try; by default 2 to twice the root of the number of rows, at
         most 200, and to 10 where stability alone decides.
     random_state : int, RandomState or None, default=None
+        Seed or generator of the random numbers; an int gives the same result each time.
 
     Returns
     -------
     KCurve
         The `points` tried, the number `chosen`, the `measure` of what rows say and the `reason`, a
         sentence; ``frame()`` is the table.
+
+    See Also
+    --------
+    AutoCluster : With ``n_clusters="auto"`` it asks this.
 
     Notes
     -----

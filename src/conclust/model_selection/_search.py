@@ -98,12 +98,14 @@ class ConstraintSearchCV(MetaEstimatorMixin, ClusterMixin, BaseEstimator):
         ----------
         X : {array-like, sparse matrix} of shape (n_samples, n_features)
         y : ignored
+            Here because scikit-learn's API asks for it.
         constraints : Constraints
             Must-links, cannot-links or relative statements; needed.
 
         Returns
         -------
         self
+            The fitted estimator.
         """
         if not isinstance(constraints, Constraints) or not constraints:
             raise ValueError(
@@ -158,6 +160,7 @@ class ConstraintSearchCV(MetaEstimatorMixin, ClusterMixin, BaseEstimator):
         Returns
         -------
         ndarray of shape (n_samples,)
+            The cluster of each row.
         """
         check_is_fitted(self)
         labels: IntArray = self.best_estimator_.predict(X)
@@ -170,6 +173,7 @@ class ConstraintSearchCV(MetaEstimatorMixin, ClusterMixin, BaseEstimator):
         ----------
         X : {array-like, sparse matrix} of shape (n_samples, n_features)
         y : ignored
+            Here because scikit-learn's API asks for it.
         constraints : Constraints
             About the rows of X.
 
@@ -242,11 +246,27 @@ def constraint_satisfaction_scorer(
     constraints : Constraints
         Statements that were not used in the fit.
     y : ignored
+        Here because scikit-learn's API asks for it.
 
     Returns
     -------
     float
         Between 0 and 1, larger is better.
+
+    See Also
+    --------
+    ConstraintSearchCV : Uses it on held-out statements.
+    conclust.metrics.violations : Which statements are broken.
+
+    Examples
+    --------
+    >>> from sklearn.datasets import load_iris
+    >>> from conclust import COPKMeans, Constraints, constraint_satisfaction_scorer
+    >>> X, _ = load_iris(return_X_y=True)
+    >>> told, held_out = Constraints([(0, 10)]), Constraints([(1, 11)], [(0, 60)])
+    >>> model = COPKMeans(n_clusters=3, random_state=0).fit(X, constraints=told)
+    >>> constraint_satisfaction_scorer(model, held_out)
+    1.0
     """
     return _share_kept(constraints, labels_of(estimator))
 

@@ -17,9 +17,16 @@ class ConstraintKFold:
     Parameters
     ----------
     n_splits : int, default=5
+        How many parts; at least 2.
     shuffle : bool, default=True
         Deal the units in random order instead of the order given.
     random_state : int, RandomState or None, default=None
+        Seed or generator of the random numbers; an int gives the same result each time.
+
+    See Also
+    --------
+    ConstraintSearchCV : Searches settings over these folds.
+    held_out_score : One estimator, scored on them.
 
     Notes
     -----
@@ -56,8 +63,16 @@ class ConstraintKFold:
         Parameters
         ----------
         constraints : Constraints
+            The statements to divide.
         y, groups : ignored
             Present because scikit-learn passes them.
+
+        Yields
+        ------
+        train : ndarray of int
+            Positions of the statements to tell.
+        test : ndarray of int
+            Positions of those held out.
         """
         if not isinstance(constraints, Constraints):
             raise TypeError(
@@ -78,5 +93,16 @@ class ConstraintKFold:
             yield np.flatnonzero(fold != k), np.flatnonzero(fold == k)
 
     def get_n_splits(self, constraints: Any = None, y: Any = None, groups: Any = None) -> int:
-        """The number of folds."""
+        """The number of folds.
+
+        Parameters
+        ----------
+        constraints, y, groups : ignored
+            Present because scikit-learn passes them.
+
+        Returns
+        -------
+        int
+            `n_splits`.
+        """
         return self.n_splits

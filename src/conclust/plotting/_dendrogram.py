@@ -52,6 +52,7 @@ def plot_dendrogram(
 
     See Also
     --------
+    conclust.ReCon : Grows the tree.
     plot_constraints : Rows in the plane, and statements of all kinds.
 
     Examples

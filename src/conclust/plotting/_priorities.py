@@ -28,6 +28,7 @@ def plot_priorities(model: Any, *, n: int = 20, ax: Any = None) -> Any:
 
     See Also
     --------
+    conclust.BoostedConstrainedKMeans : Learns the priorities.
     plot_doubt : Which statements are probably wrong.
 
     Examples

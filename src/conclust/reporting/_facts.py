@@ -136,7 +136,9 @@ def gather(
     labels : array-like of shape (n_samples,)
         Of any kind; -1, None and NaN are rows in no cluster.
     constraints : Constraints, default=None
+        What was said of the rows.
     **about : see `About`
+        Fields of `About`.
 
     Returns
     -------

@@ -34,6 +34,7 @@ def page(facts: Facts) -> str:
     Parameters
     ----------
     facts : Facts
+        What `gather` found.
 
     Returns
     -------

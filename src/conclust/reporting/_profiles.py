@@ -54,7 +54,9 @@ def profiles(
     X : {ndarray, sparse matrix} of shape (n_samples, n_features)
         Used when there is no `frame`.
     labels : ndarray of shape (n_samples,)
+        The cluster of each row.
     n_clusters : int
+        How many clusters there are.
     columns : sequence of str, default=None
         Names of the columns of X; x0, x1, … by default.
     frame : DataFrame, default=None

@@ -27,10 +27,15 @@ def write_report(
     labels : array-like of shape (n_samples,)
         Numbers or names of clusters; rows with -1, None or NaN are in none.
     constraints : Constraints, default=None
+        What was said of the rows.
     **about : dict
         What else there is to say, such as `ids` (names of the rows), `frame` (columns to show),
         `names` (of the clusters), `warnings`, `history` or `tree` (a fitted hierarchy);
         :class:`conclust.reporting.About` lists all.
+
+    See Also
+    --------
+    conclust.Constraints.report : The counts alone, for Python.
 
     Examples
     --------

@@ -36,6 +36,23 @@ def open_project(
     -------
     Project
         `close` it in the end.
+
+    See Also
+    --------
+    serve : Shows it in a browser.
+    conclust.active.Session : The same questions without a page.
+
+    Examples
+    --------
+    >>> import pathlib, tempfile
+    >>> from sklearn.datasets import load_iris
+    >>> from conclust.studio import Data, open_project
+    >>> folder = tempfile.TemporaryDirectory()
+    >>> path = pathlib.Path(folder.name, "flowers.studio")
+    >>> project = open_project(Data("flowers", load_iris().data), path, n_clusters=3)
+    >>> _ = project.close()
+    >>> path.is_file()
+    True
     """
     path = Path(path)
     if not path.parent.is_dir():

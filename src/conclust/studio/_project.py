@@ -54,10 +54,13 @@ class Project:
     Parameters
     ----------
     data : Data
+        The table the questions are about.
     store : Store
+        The file that keeps what is said.
     n_clusters : int, default=None
         None: not known.
     seed : int, default=0
+        Seed of the random numbers.
     """
 
     def __init__(self, data: Data, store: Store, n_clusters: int | None = None, seed: int = 0):

@@ -39,6 +39,7 @@ def serve(
     Parameters
     ----------
     project : Project
+        The project to serve.
     host : str, default="127.0.0.1"
         Other computers can reach the page only under another address of this one.
     port : int, default=None

@@ -21,6 +21,10 @@ def all_estimators() -> list[tuple[str, Any]]:
         Sorted by name; base classes, which have no `fit`, and searches over other estimators are
         left out.
 
+    See Also
+    --------
+    estimator_checks : Checks for one of them.
+
     Examples
     --------
     >>> from conclust.testing import all_estimators

@@ -58,7 +58,18 @@ class EstimatorCase:
         return type(self.estimator).__name__
 
     def fresh(self, **parameters: Any) -> Any:
-        """A clone, seeded, with those of `parameters` that it has."""
+        """A clone, seeded, with those of `parameters` that it has.
+
+        Parameters
+        ----------
+        **parameters : dict
+            Parameters to set, where the estimator has them.
+
+        Returns
+        -------
+        estimator
+            Not fitted.
+        """
         estimator = clone(self.estimator)
         known = estimator.get_params()
         wanted = {"random_state": 0, **parameters}
@@ -71,6 +82,18 @@ def estimator_checks(case: EstimatorCase) -> Iterator[tuple[EstimatorCase, Check
     Parameters
     ----------
     case : EstimatorCase
+        The estimator, and what it promises.
+
+    Yields
+    ------
+    case : EstimatorCase
+        The one given.
+    check : callable
+        Takes the case; raises AssertionError where the promise is broken.
+
+    See Also
+    --------
+    transformer_checks : The same for metric learners.
 
     Examples
     --------

@@ -27,6 +27,17 @@ def transformer_checks(case: EstimatorCase) -> Iterator[tuple[EstimatorCase, Che
     case : EstimatorCase
         A transformer with `pairwise` and `score_pairs`; `relative` if it learns from triplets.
 
+    Yields
+    ------
+    case : EstimatorCase
+        The one given.
+    check : callable
+        Takes the case; raises AssertionError where the promise is broken.
+
+    See Also
+    --------
+    estimator_checks : The same for clusterers.
+
     Examples
     --------
     >>> from conclust import ITML

@@ -27,6 +27,19 @@ class Boundary(Strategy):
     n_neighbors : int, default=10
         Rows are compared with so many nearest rows; where all of these share their cluster, pairs
         of a sample of the rows.
+
+    See Also
+    --------
+    Disagreement : Pairs on which clusterings differ.
+
+    Examples
+    --------
+    >>> from sklearn.datasets import load_iris
+    >>> from conclust.active import Labels, Boundary, ask
+    >>> X, y = load_iris(return_X_y=True)
+    >>> session = ask(X, Labels(y), 3, 3, Boundary(), random_state=0)
+    >>> len(session.constraints_)
+    3
     """
 
     def __init__(self, *, estimator: Any = None, n_neighbors: int = 10):

@@ -59,6 +59,10 @@ class COBRAS(Strategy):
     random_state : int, default=0
         Seed of k-means: the strategy takes the same way again when an answer is taken back.
 
+    See Also
+    --------
+    NPU : Keeps to the clusters of an estimator.
+
     Notes
     -----
     It makes a clustering of its own: ``Session(X, strategy="cobras", estimator="strategy")`` takes
@@ -98,10 +102,12 @@ class COBRAS(Strategy):
         Parameters
         ----------
         state : State
+            What is known so far.
 
         Returns
         -------
         ndarray of shape (n_samples,)
+            The cluster of each row.
         """
         labels = np.empty(state.n_samples, dtype=np.int64)
         for number, cluster in enumerate(self._go_on(state).clusters):

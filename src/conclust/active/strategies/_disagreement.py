@@ -37,7 +37,22 @@ class Disagreement(Strategy):
         :class:`~conclust.AutoCluster`, or another clusterer of the session that tells
         probabilities, has averaged: p is the probability that the two are in one cluster.
     n_members : int, default=8
+        How many clusterings vote.
     n_neighbors : int, default=10
+        How many nearest rows a pair is sought among.
+
+    See Also
+    --------
+    Boundary : Rows between two clusters of one clustering.
+
+    Examples
+    --------
+    >>> from sklearn.datasets import load_iris
+    >>> from conclust.active import Labels, Disagreement, ask
+    >>> X, y = load_iris(return_X_y=True)
+    >>> session = ask(X, Labels(y), 3, 3, Disagreement(), random_state=0)
+    >>> len(session.constraints_)
+    3
     """
 
     def __init__(

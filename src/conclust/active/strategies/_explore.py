@@ -28,6 +28,10 @@ class ExploreConsolidate(Strategy):
     random; the neighborhood with the nearest mean is asked about first, and the last one not at
     all.
 
+    See Also
+    --------
+    MinMax : Asks the least certain row instead of a random one.
+
     Notes
     -----
     Where the number of clusters is not known, exploring ends when as many rows have joined a
@@ -71,6 +75,10 @@ class MinMax(Strategy):
     As :class:`ExploreConsolidate`, but every row is chosen by what is least known of it: of the
     rows outside the neighborhoods the one that is least similar to the row inside that it is most
     similar to.
+
+    See Also
+    --------
+    ExploreConsolidate : Asks about a random row instead of the least certain.
 
     References
     ----------

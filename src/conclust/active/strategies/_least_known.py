@@ -70,6 +70,10 @@ class LeastKnown(Strategy):
     max_rows : int, default=1000
         Of more rows so many are drawn, and asked about.
 
+    See Also
+    --------
+    RandomPairs : Takes no notice of what was asked.
+
     Notes
     -----
     Models are chosen by answers, and answers where all models are unsure do not choose well: hence

@@ -42,6 +42,11 @@ class NPU(Strategy):
     max_candidates : int, default=2000
         Of more rows so many are drawn and compared.
 
+    See Also
+    --------
+    MinMax : Farthest rows first, then neighbourhoods.
+    Boundary : Rows between two clusters, without neighbourhoods.
+
     Notes
     -----
     Where the number of clusters is known, the last neighborhood is not asked about.
@@ -50,6 +55,15 @@ class NPU(Strategy):
     ----------
     S. Xiong, J. Azimi and X. Z. Fern (2014). Active learning of constraints for semi-supervised
     clustering. IEEE Transactions on Knowledge and Data Engineering 26(1).
+
+    Examples
+    --------
+    >>> from sklearn.datasets import load_iris
+    >>> from conclust.active import Labels, NPU, ask
+    >>> X, y = load_iris(return_X_y=True)
+    >>> session = ask(X, Labels(y), 3, 3, NPU(), random_state=0)
+    >>> len(session.constraints_)
+    3
     """
 
     def __init__(

@@ -15,6 +15,10 @@ MAX_LISTED = 2_000  # rows; more pairs are not written out
 class RandomPairs(Strategy):
     """Two rows drawn uniformly among the pairs whose answer does not follow yet.
 
+    See Also
+    --------
+    LeastKnown : Spreads the questions over the rows.
+
     Examples
     --------
     >>> import numpy as np

@@ -35,6 +35,10 @@ class RelativeSplit(Strategy):
         The tree is made of so many rows at most, drawn once more for each question, with those
         that statements name.
 
+    See Also
+    --------
+    NPU : Asks about pairs.
+
     Notes
     -----
     Questions are of kind "triple". A triple of branches about which something was told is not

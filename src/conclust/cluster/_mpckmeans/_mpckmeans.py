@@ -185,6 +185,7 @@ class MPCKMeans(CentersMixin):
     Parameters
     ----------
     n_clusters : int, default=8
+        How many clusters to form.
 
     metric : {"diagonal", "full"}, default="diagonal"
         One weight per feature, or a matrix of n_features × n_features. "full" also sees features
@@ -397,13 +398,16 @@ class MPCKMeans(CentersMixin):
         X : {array-like, sparse matrix} of shape (n_samples, n_features)
             Dense for ``metric="full"``.
         y : ignored
+            Here because scikit-learn's API asks for it.
         constraints : Constraints, default=None
             Must-links and cannot-links.
         sample_weight : array-like of shape (n_samples,), default=None
+            Weight of each row; None for 1 each.
 
         Returns
         -------
         self
+            The fitted estimator.
         """
         if self.metric == "full" and sp.issparse(X):
             raise TypeError(
