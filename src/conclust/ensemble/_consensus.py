@@ -209,7 +209,7 @@ class CoAssociation:
         ----------
         codes : array-like of shape (n, n_clusterings)
         profiles : ndarray
-            Of :class:`Consensus`.
+            Of the ``Consensus``.
 
         Returns
         -------
