@@ -38,7 +38,7 @@ EXTERNAL = {
 
 
 def public_names() -> dict[str, list[str]]:
-    """Module to the full names of what it exports, each once and in the shortest way to import it."""
+    """Module to the full names of what it exports, each once, by the shortest import."""
     top = {name: f"conclust.{name}" for name in conclust._HOMES}
     pages: dict[str, list[str]] = {"conclust": []}
     for package in conclust._SUBPACKAGES:
@@ -73,7 +73,7 @@ def write_reference(app: Sphinx, config: Config) -> None:
     for module, names in pages.items():
         write(folder / f"{module}.rst", reference_page(module, names))
     every = [name for names in pages.values() for name in names]
-    # Two names that differ by case alone would share a file where the system does not tell cases apart.
+    # Names that differ by case alone would share a file on systems that do not tell cases apart.
     config.autosummary_filename_map = {
         name: f"{name}_function"
         for name in every
@@ -182,7 +182,7 @@ def resolve(
 
 
 def leave_files_alone(app: Sphinx, doctree: nodes.document) -> None:
-    """Files that a copy has and the site has not are no links here; files that nobody has stay wrong."""
+    """Files that the repository has and the site has not are no links here."""
     page = Path(doctree["source"])
     for link in list(doctree.findall(pending_xref)):
         path = link.get("reftarget", "").partition("#")[0]
