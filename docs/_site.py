@@ -58,7 +58,8 @@ def exported(module: Any) -> list[str]:
         for name, value in vars(module).items()
         if inspect.isclass(value) and value.__module__ == module.__name__
     ]
-    return list(getattr(module, "__all__", own))
+    names = getattr(module, "__all__", own)
+    return sorted(names, key=lambda name: not callable(getattr(module, name)))
 
 
 def same_as_top(module: Any, name: str) -> bool:
@@ -86,7 +87,7 @@ def write_reference(app: Sphinx, config: Config) -> None:
 
 def reference_page(module: str, names: list[str]) -> str:
     about = inspect.getdoc(importlib.import_module(module)) or ""
-    title = f"``{module}``"
+    title = module
     lines = [
         title,
         "=" * len(title),
@@ -105,7 +106,7 @@ def summary(module: str, names: list[str]) -> list[str]:
     """A table of names, each with its first sentence and a page of its own."""
     if not names:
         return []
-    lines = [f".. rubric:: ``from {module} import …``", "", f".. currentmodule:: {module}", ""]
+    lines = [f".. rubric:: from {module} import …", "", f".. currentmodule:: {module}", ""]
     lines += [".. autosummary::", "   :toctree: generated", ""]
     return [*lines, *(f"   {name.rpartition('.')[2]}" for name in names), "", ""]
 
@@ -187,8 +188,18 @@ def leave_files_alone(app: Sphinx, doctree: nodes.document) -> None:
     for link in list(doctree.findall(pending_xref)):
         path = link.get("reftarget", "").partition("#")[0]
         bases = (page.parent, HERE.parent)
-        if link.get("reftype") == "myst" and path and any((b / path).exists() for b in bases):
+        is_page = link.get("reftype") != "myst" or link.get("refdomain") == "doc"
+        if not is_page and path and any((base / path).exists() for base in bases):
             link.replace_self(link.children)
+
+
+def name_columns(app: Sphinx, doctree: nodes.document) -> None:
+    """Give heads of tables that are left empty a name for those who hear the page."""
+    for head in doctree.findall(nodes.thead):
+        for number, entry in enumerate(head.findall(nodes.entry), 1):
+            if not entry.astext().strip():
+                hidden = nodes.inline("", f"column {number}", classes=["visually-hidden"])
+                entry.children = [nodes.paragraph("", "", hidden)]
 
 
 # --- directives ---------------------------------------------------------------------------------
@@ -244,6 +255,7 @@ def setup(app: Sphinx) -> dict[str, bool]:
     app.connect("config-inited", write_reference)  # before Sphinx looks which pages there are
     app.connect("autodoc-skip-member", skip_what_is_not_ours)
     app.connect("doctree-read", leave_files_alone)
+    app.connect("doctree-read", name_columns)
     app.connect("missing-reference", resolve)
     app.connect("doctree-resolved", link_names)
     return {"parallel_read_safe": True, "parallel_write_safe": True}

@@ -1,6 +1,6 @@
 """The pictures of the landing page and of the page on choosing a method.
 
-    python -m docs._site_pictures    draws pictures/landing.png and pictures/which_method.png
+    python -m docs._site_pictures    draws pictures/landing_*.png and pictures/which_method.png
 
 The second is drawn from ``reproduction/leaderboard/results.csv``.
 """
@@ -87,18 +87,23 @@ def show_statements(axes: Any, X: np.ndarray, known: Constraints) -> None:
     axes.legend(loc="lower right", frameon=False, fontsize=9, labelcolor=INK)
 
 
-def landing() -> Any:
+def landing() -> dict[str, Any]:
     """Rows told nothing, what was said, and what became of it."""
     X, y = stripes()
     known = sample_constraints(y, n_must_link=6, n_cannot_link=6, random_state=1)
     plain = match_labels(KMeans(3, n_init=10, random_state=0).fit_predict(X), y)
     model = AutoCluster(3, random_state=0).fit(X, constraints=known)
     told = match_labels(model.labels_, y)
-    figure, axes = plt.subplots(1, 3, figsize=(11, 3.25), layout="constrained")
+    figures = {f"landing_{number}": panel() for number in (1, 2, 3)}
+    axes = [figure.axes[0] for figure in figures.values()]
     show(axes[0], X, plain, f"told nothing: agreement {adjusted_rand_score(y, plain):.2f}")
     show_statements(axes[1], X, known)
     show(axes[2], X, told, f"told: agreement {adjusted_rand_score(y, told):.2f}")
-    return figure
+    return figures
+
+
+def panel() -> Any:
+    return plt.subplots(figsize=(4.2, 3.4), layout="constrained")[0]
 
 
 def leaderboard() -> pd.DataFrame:
@@ -110,7 +115,7 @@ def leaderboard() -> pd.DataFrame:
     return table.loc[table.mean(axis=1).sort_values().index]
 
 
-def which_method() -> Any:
+def which_method() -> dict[str, Any]:
     """Each method's quality with true statements and with a fifth of them wrong."""
     means = leaderboard()
     height = np.arange(len(means))
@@ -130,16 +135,12 @@ def which_method() -> Any:
         panel.tick_params(length=0)
     axes[1].set_xlabel("mean normalised mutual information with the classes, 21 data sets")
     axes[0].legend(loc="lower right", frameon=False, labelcolor=INK)
-    return figure
-
-
-PICTURES = {"landing": landing, "which_method": which_method}
+    return {"which_method": figure}
 
 
 def main(folder: Path = HERE / "pictures") -> None:
     """Draw them all."""
-    for name, draw in PICTURES.items():
-        figure = draw()
+    for name, figure in (landing() | which_method()).items():
         figure.savefig(folder / f"{name}.png", dpi=110, metadata={"Software": None})
         plt.close(figure)
 

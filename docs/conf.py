@@ -36,8 +36,7 @@ exclude_patterns = [
 ]
 templates_path = ["_templates"]
 nitpicky = True
-add_module_names = False
-toc_object_entries = False
+toc_object_entries_show_parents = "hide"
 
 myst_enable_extensions = ["colon_fence", "dollarmath"]
 myst_heading_anchors = 3
@@ -54,10 +53,12 @@ html_theme = "pydata_sphinx_theme"
 html_title = "conclust"
 html_static_path = ["_static"]
 html_css_files = ["site.css"]
+html_js_files = ["site.js"]
 html_show_sourcelink = False
 html_copy_source = False
 html_theme_options = {
     "header_links_before_dropdown": 6,
+    "collapse_navigation": True,
     "navigation_with_keys": False,
     "show_prev_next": True,
     "show_toc_level": 1,
@@ -67,7 +68,7 @@ html_theme_options = {
     "pygments_light_style": "a11y-high-contrast-light",
     "pygments_dark_style": "a11y-high-contrast-dark",
 }
-html_sidebars = {"index": [], "first_steps": [], "changelog": [], "papers": [], "errata": []}
+html_sidebars = {"index": [], "first_steps": [], "changelog": [], "contributing": []}
 
 sphinx_gallery_conf = _site_gallery.SETTINGS
 copybutton_prompt_text = ">>> |\\.\\.\\. |\\$ "
