@@ -86,17 +86,10 @@ def write_reference(app: Sphinx, config: Config) -> None:
 
 
 def reference_page(module: str, names: list[str]) -> str:
-    about = inspect.getdoc(importlib.import_module(module)) or ""
-    title = module
-    lines = [
-        title,
-        "=" * len(title),
-        "",
-        f".. py:module:: {module}",
-        "",
-        about.split("\n\n")[0],
-        "",
-    ]
+    about = (inspect.getdoc(importlib.import_module(module)) or "").split("\n\n")[0]
+    lines = [module, "=" * len(module), "", f".. py:module:: {module}", "", about, ""]
+    if module == "conclust":
+        lines += [".. py:data:: __version__", "", "   The version, as text.", ""]
     here = [name for name in names if name.rpartition(".")[0] == module]
     above = [name for name in names if name not in here]
     return "\n".join(lines + summary("conclust", above) + summary(module, here))

@@ -1,5 +1,9 @@
-"""Settings of the gallery, which there is only where ``examples/`` has a story to tell."""
+"""Settings of the gallery, which there is only where ``examples/`` has a story to tell.
 
+With ``CONCLUST_PLOT_GALLERY=0`` its pages are made and the examples not run.
+"""
+
+import os
 from pathlib import Path
 from typing import Any
 
@@ -13,6 +17,7 @@ SETTINGS: dict[str, Any] = {
     "doc_module": ("conclust",),
     "inspect_global_variables": False,
     "remove_config_comments": True,
+    "plot_gallery": os.environ.get("CONCLUST_PLOT_GALLERY") != "0",
     "show_memory": False,
     "download_all_examples": True,
     "min_reported_time": 1,
