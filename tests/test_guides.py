@@ -19,10 +19,12 @@ GUIDES = {
     for path in [TOP / "README.md", *sorted(TOP.glob("docs/**/*.md"))]
 }
 SERVES = "docs/studio"  # until Ctrl-C
-ELSEWHERE = {
-    "docs/asking",
-    "docs/datasets",
-}  # tests/active/test_docs.py, tests/datasets/test_docs.py
+# tests/active/test_docs.py, tests/datasets/test_docs.py, tests/test_site.py
+ELSEWHERE = {"docs/asking", "docs/datasets"}
+ELSEWHERE |= {
+    f"docs/{name}" for name in ("index", "first_steps", "hard_soft_doubting", "conflicts")
+}
+ELSEWHERE |= {name for name in GUIDES if name.startswith("docs/howto/")}
 SLOW = {"docs/co_training", "docs/constraints", "docs/number_of_clusters"}
 NEEDS_DATA = {"docs/co_training"}  # and is run as far as its first block without
 

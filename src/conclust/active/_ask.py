@@ -37,7 +37,7 @@ def ask(
     X : {array-like, sparse matrix, data frame} of shape (n_samples, n_features), or Session
         A session goes on as it was begun; what is said here about how to begin one does not count.
     oracle : callable
-        Takes a list of questions, returns a list of answers; see :mod:`conclust.active.oracles`.
+        Takes a list of questions, returns a list of answers; see :mod:`conclust.active`.
     budget : int
         The number of questions.
     n_clusters : int, default=None

@@ -271,7 +271,8 @@ class ConstrainedGaussianMixture(Living, Shown, ClusterMixin, BaseEstimator):
         Parameters
         ----------
         X : {array-like, Blocks} of shape (n_samples, n_features)
-            The rows to cluster. Blocks: see :func:`conclust.blocks.open`; with ``covariance_type="tied"``.
+            The rows to cluster. Blocks: see :func:`conclust.blocks.open`; with
+            ``covariance_type="tied"``.
         y : array-like of shape (n_samples,), default=None
             Class of each row, -1, None or NaN where it is not known; see `seeds`.
         constraints : Constraints, default=None

@@ -328,14 +328,14 @@ class BoostCluster(VotesMixin):
     Minimises L = Σ_must exp(−K_ij) · Σ_cannot exp(K_ab) over K = Σ_t α_t Δ_t, where Δ_t says which
     rows round t puts together; weights of constraints multiply their terms. Neither K nor any other
     n × n array is built. Besides the clusterer a round costs O(n d s) for the projection and, on
-    the three routes of `solver` with m constrained rows and |S| constraints, O(m d² + d³),
-    O(m³) or O(nnz(X) m / n + |S|) per Lanczos iteration. The criterion depends on the scale of the
+    the three routes of `solver` with m constrained rows and c constraints, O(m d² + d³),
+    O(m³) or O(nnz(X) m / n + c) per Lanczos iteration. The criterion depends on the scale of the
     features: standardise them first if their units differ. X is centred, in the products only if
     it is sparse.
 
     Where the paper leaves open what to do: directions with eigenvalues ≤ 0 are dropped, and if none
     is left X itself is clustered; the projected rows are scaled to unit maximum; the masses of eq.
-    (13) get half a constraint each, so α ≤ ln(1 + 2 |S|). Rounds stop early when one keeps every
+    (13) get half a constraint each, so α ≤ ln(1 + 2 c). Rounds stop early when one keeps every
     statement, when three in a row have α ≤ 0, or when ln L has settled. Rows that the clusterer
     calls noise (label −1) count as one cluster. Without constraints this is `estimator` on X.
 

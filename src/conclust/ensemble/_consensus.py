@@ -216,7 +216,7 @@ class CoAssociation:
         codes : array-like of shape (n, n_clusterings)
             The label of each row in each clustering.
         profiles : ndarray
-            Of :class:`Consensus`.
+            Of the ``Consensus``.
 
         Returns
         -------

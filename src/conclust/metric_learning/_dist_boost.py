@@ -313,7 +313,7 @@ class DistBoost(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator
     ----------
     estimators_ : list of Mixture
         The rounds that were better than chance.
-    estimator_weights_ : ndarray of shape (len(estimators_),)
+    estimator_weights_ : ndarray of shape (n_estimators,)
         What each counts, α.
     n_components_ : int
         Components of each mixture.
@@ -498,7 +498,7 @@ class DistBoost(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator
 
         Returns
         -------
-        ndarray of shape (n_samples, len(estimators_) * n_components_)
+        ndarray of shape (n_samples, n_estimators * n_components)
             X itself where nothing was learned.
         """
         X = self._check_new_rows(X)

@@ -253,9 +253,9 @@ class RelativeMetric(OneToOneFeatureMixin, MahalanobisMixin):
     Notes
     -----
     Minimises ½‖w‖² + C Σ_c v_c [max(0, 1 − w·z_ac) + max(0, 1 − w·z_bc)] over w ≥ 0, where v_c
-    is the weight of statement c and z_ac = ((x_a − x_c)² − (x_a − x_b)²) / scale_: [1]_ with A = I.
-    An iteration costs O(m d min(m, d)) for m statements, memory is O(m d + min(m, d)²). Without
-    statements the weights are 1.
+    is the weight of statement c and z_ac = ((x_a − x_c)² − (x_a − x_b)²) / `scale_`: [1]_ with
+    A = I. An iteration costs O(m d min(m, d)) for m statements, memory is O(m d + min(m, d)²).
+    Without statements the weights are 1.
 
     References
     ----------

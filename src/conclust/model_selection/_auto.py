@@ -157,9 +157,9 @@ class AutoCluster(Living, Shown, ClusterMixin, BaseEstimator):
         What the result is.
     reasons_ : list of str
         Why, in sentences.
-    probabilities_ : ndarray of shape (n_samples, n_clusters_)
+    probabilities_ : ndarray of shape (n_samples, n_clusters)
         Of each cluster for each row of `fit`, given rows and statements.
-    prior_ : ndarray of shape (n_samples, n_clusters_)
+    prior_ : ndarray of shape (n_samples, n_clusters)
         The same by what the models say of the rows, before the statements have the last word.
     flip_rate_ : (float, float)
         Estimated share of must-links and of cannot-links that are wrong; NaN without such.
@@ -172,7 +172,7 @@ class AutoCluster(Living, Shown, ClusterMixin, BaseEstimator):
         Number of candidates tried.
     converged_ : bool
         Whether everything was tried within the `time_budget`.
-    classes_ : ndarray of shape (n_clusters_,)
+    classes_ : ndarray of shape (n_clusters,)
         The class of each cluster, None for one without; with known labels only.
     constraints_ : Constraints
         All statements, those of known labels included.

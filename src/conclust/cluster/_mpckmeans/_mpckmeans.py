@@ -204,10 +204,9 @@ class MPCKMeans(CentersMixin):
         As many rows as spread out as the whole data stand behind each metric. The larger, the
         closer to plain distances between standardised features.
 
-    init : {"neighborhoods", "k-means++", "random"}, callable or array-like of shape \
-            (n_clusters, n_features), default="neighborhoods"
+    init : {"neighborhoods", "k-means++", "random"}, callable or array-like, default="neighborhoods"
         As in `PCKMeans`, among standardised features. A callable receives those, and returns
-        centres in them; an array is in the units of X.
+        centres in them; an array of shape (n_clusters, n_features) is in the units of X.
 
     n_init : int, default=10
         Number of starts; the one with the lowest objective is kept. An array as `init` is started
