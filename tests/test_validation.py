@@ -9,7 +9,13 @@ from sklearn.metrics import adjusted_rand_score
 
 from conclust import Constraints, COPKMeans, PCKMeans, ReCon, RelativeMetric
 from conclust._declare import estimators
-from conclust._validation import as_rows, check_inputs, check_new_rows, with_small_indices
+from conclust._validation import (
+    as_rows,
+    check_inputs,
+    check_new_rows,
+    unit_rows,
+    with_small_indices,
+)
 from conclust.exceptions import ConstraintsIgnoredWarning
 
 X, _ = load_iris(return_X_y=True)
@@ -132,3 +138,13 @@ def test_large_values_that_do_not_overflow(make):
         assert adjusted_rand_score(labels, COPKMeans(3, random_state=0).fit(X).labels_) > 0.9
     with pytest.raises(ValueError, match="up to 7.9e"):
         COPKMeans(3).fit(make((X * 1e19).astype(np.float32)))
+
+
+@pytest.mark.parametrize("scale", [1e-200, 1e200])
+@pytest.mark.parametrize("as_given", [np.asarray, sp.csr_matrix])
+def test_directions_of_rows_as_small_or_large_as_numbers_can_be(scale, as_given):
+    X = np.array([[3.0, 4.0], [1.0, 0.0], [0.0, 2.0]])
+    X[0] *= scale
+    unit = unit_rows(as_given(X))
+    unit = unit.toarray() if sp.issparse(unit) else unit
+    np.testing.assert_allclose(unit, [[0.6, 0.8], [1, 0], [0, 1]])

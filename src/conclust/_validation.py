@@ -6,7 +6,7 @@ from typing import Any, NoReturn
 import numpy as np
 import scipy.sparse as sp
 
-from conclust._arrays import brought_here, engine_of, is_afar, is_source
+from conclust._arrays import FloatArray, brought_here, engine_of, is_afar, is_source
 from conclust._declare import KINDS, estimators, users_of, words_of
 from conclust._sklearn import StrOptions, check_sample_weight, validate_data
 from conclust.constraints import Constraints
@@ -14,6 +14,8 @@ from conclust.exceptions import ConstraintsIgnoredWarning
 
 # What the parameter `metric` of the k-means family may be.
 METRICS = [StrOptions({"euclidean", "cosine"})]
+# The least length whose square is a normal number.
+SHORTEST = 1e-150
 
 
 def check_inputs(
@@ -119,11 +121,12 @@ def is_cosine(estimator: Any) -> bool:
 
 def unit_rows(X: Any) -> Any:
     """Rows divided by their lengths; a row of zeros has no direction and is refused."""
-    is_sparse = sp.issparse(X)
-    squares = X.astype(np.float64).power(2).sum(axis=1) if is_sparse else None
-    if squares is None:
-        squares = np.einsum("ij,ij->i", X, X, dtype=np.float64)
-    lengths = np.sqrt(np.asarray(squares).ravel())
+    lengths = _lengths(X)
+    if not ((lengths > SHORTEST) & (lengths < np.inf)).all():
+        # Squares of what is very small or very large are zeros or infinite.
+        largest = np.asarray(abs(X).max(axis=1).todense() if sp.issparse(X) else abs(X).max(axis=1))
+        X = _divided(X, np.where(largest > 0, largest, 1.0).ravel())
+        lengths = _lengths(X)
     without = np.flatnonzero(lengths == 0)
     if len(without):
         first = ", ".join(map(str, without[:5].tolist())) + (", …" if len(without) > 5 else "")
@@ -131,11 +134,25 @@ def unit_rows(X: Any) -> Any:
             f"metric='cosine' compares directions, but {len(without)} of the {X.shape[0]} rows of "
             f"X are all zeros and have none: {first}. Leave them out, or use metric='euclidean'."
         )
-    if is_sparse:
-        unit = X.copy()
-        unit.data /= np.repeat(lengths, np.diff(X.indptr)).astype(X.dtype)
-        return unit
-    return X / lengths[:, np.newaxis].astype(X.dtype)
+    return _divided(X, lengths)
+
+
+def _lengths(X: Any) -> FloatArray:
+    """The length of each row; infinite where a square is."""
+    with np.errstate(over="ignore"):
+        if sp.issparse(X):
+            return np.sqrt(np.asarray(X.astype(np.float64).power(2).sum(axis=1)).ravel())
+        squares: FloatArray = np.einsum("ij,ij->i", X, X, dtype=np.float64)
+        return np.sqrt(squares)
+
+
+def _divided(X: Any, by: FloatArray) -> Any:
+    """Each row divided by a number of its own."""
+    if sp.issparse(X):
+        divided = X.copy()
+        divided.data /= np.repeat(by, np.diff(X.indptr)).astype(X.dtype)
+        return divided
+    return X / by[:, np.newaxis].astype(X.dtype)
 
 
 def as_constraints(constraints: Any, X: Any) -> Constraints:

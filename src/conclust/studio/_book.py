@@ -187,6 +187,11 @@ class Book:
         """Share of wrong answers, by those that repeat or contradict what followed already."""
         return error_rate(self.closure.n_agreed, self.closure.n_contradicted)
 
+    @property
+    def n_checked(self) -> int:
+        """How many answers repeat or contradict what followed already."""
+        return self.closure.n_agreed + self.closure.n_contradicted
+
     def contradictions(self) -> Iterator[Contradiction]:
         """Each answer that says the opposite of what followed from others."""
         for number, pair in self.contradicting.items():

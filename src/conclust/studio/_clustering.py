@@ -29,6 +29,7 @@ class Told:
     numbers: list[list[int]]  # the answers behind each statement
     n_clusters: int | None
     error_rate: float
+    n_checked: int  # the answers that tell this rate
 
     def says_as(self, other: "Told") -> bool:
         """Whether a fit to the other would be the same: what was added says nothing."""
@@ -36,6 +37,7 @@ class Told:
             self.numbers == other.numbers
             and self.n_clusters == other.n_clusters
             and self.error_rate == other.error_rate
+            and self.n_checked == other.n_checked
             and np.array_equal(self.constraints.weight, other.constraints.weight)
         )
 
@@ -105,7 +107,7 @@ def cluster(data: Data, shown: IntArray, told: Told, seed: int, last: Clustering
         return replace(last, told=told)
     constraints = told.constraints
     k = "auto" if told.n_clusters is None else min(told.n_clusters, data.n_rows)
-    model = AutoCluster(k, flip_rate=told.error_rate, random_state=seed)
+    model = AutoCluster(k, flip_rate=told.error_rate, n_checked=told.n_checked, random_state=seed)
     with warnings.catch_warnings():
         # What a fit breaks or ignores is shown answer by answer.
         warnings.simplefilter("ignore", ConclustWarning)

@@ -129,9 +129,10 @@ class Project:
         """Fit to all that was said; waits."""
         with self.lock:
             answers, last = list(self.book.answers.values()), self.clustering
-            n_events, rate, k = self.book.n_events, self.book.error_rate, self.n_clusters
+            n_events, k = self.book.n_events, self.n_clusters
+            rate, n_checked = self.book.error_rate, self.book.n_checked
         constraints, numbers = constraints_of(answers, self.data.n_rows, self.data.ids)
-        told = Told(n_events, len(answers), constraints, numbers, k, rate)
+        told = Told(n_events, len(answers), constraints, numbers, k, rate, n_checked)
         found: Clustering = cluster(self.data, self.shown, told, self.seed, last)
         with self.changed:
             self.clustering = found
