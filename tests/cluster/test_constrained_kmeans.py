@@ -157,14 +157,6 @@ def test_relative_statements_are_announced_as_ignored():
         ConstrainedKMeans(2).fit(X, constraints=Constraints(relative=[(0, 1, 2)]))
 
 
-def test_a_dask_collection_is_refused_by_name():
-    class Array:
-        __module__ = "dask.array.core"
-
-    with pytest.raises(TypeError, match=r"dask collection.*pass X.compute\(\)\.$"):
-        ConstrainedKMeans(2).fit(Array())
-
-
 def test_verbose_draws_on_stderr(capsys):
     ConstrainedKMeans(2, n_init=2, verbose=1, random_state=0).fit(X)
     captured = capsys.readouterr()

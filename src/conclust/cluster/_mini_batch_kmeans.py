@@ -288,6 +288,7 @@ class MiniBatchConstrainedKMeans(CentersMixin):
     Parameters
     ----------
     n_clusters : int, default=8
+        How many clusters to form.
     init : {"k-means++", "random"}, array-like or callable, default="k-means++"
         As in scikit-learn's :class:`~sklearn.cluster.KMeans`; drawn from three batches' worth of
         rows, by :meth:`partial_fit` from the first batch.
@@ -308,6 +309,7 @@ class MiniBatchConstrainedKMeans(CentersMixin):
     verbose : int, default=0
         Show progress on stderr.
     random_state : int, RandomState or None, default=None
+        Of starts, batches and centres put elsewhere.
 
     Attributes
     ----------
@@ -445,6 +447,7 @@ class MiniBatchConstrainedKMeans(CentersMixin):
         X : {array-like, sparse matrix, Blocks} of shape (n_samples, n_features)
             Blocks: see :func:`conclust.blocks.open`; the answer is that of the same rows in memory.
         y : ignored
+            Here because scikit-learn's API asks for it.
         constraints : Constraints, default=None
             Must-links and cannot-links; their weights are priorities.
         sample_weight : array-like of shape (n_samples,), default=None
@@ -453,6 +456,7 @@ class MiniBatchConstrainedKMeans(CentersMixin):
         Returns
         -------
         self
+            The fitted estimator.
         """
         X, constraints = check_inputs(self, X, constraints, n_clusters=self.n_clusters)
         weight = None if sample_weight is None else weights_of_rows(sample_weight, X)
@@ -531,6 +535,7 @@ class MiniBatchConstrainedKMeans(CentersMixin):
         X : {array-like, sparse matrix} of shape (n_rows, n_features)
             At least `n_clusters` rows in the first batch.
         y : ignored
+            Here because scikit-learn's API asks for it.
         constraints : Constraints, default=None
             Statements beside those told before, about rows by their numbers: of this batch, of
             later ones, and of earlier ones that statements have named before they came. Others
@@ -538,10 +543,12 @@ class MiniBatchConstrainedKMeans(CentersMixin):
         rows : array-like of shape (n_rows,), default=None
             Their numbers. By default they are counted on: the first row of the first batch is 0.
         sample_weight : array-like of shape (n_rows,), default=None
+            What each row counts.
 
         Returns
         -------
         self
+            The fitted estimator.
         """
         if is_source(X := as_rows(self, X)):
             raise TypeError(
@@ -635,6 +642,7 @@ class MiniBatchConstrainedKMeans(CentersMixin):
         rows : ndarray of shape (n_linked,)
             Numbers of those that have come by, ascending.
         labels : ndarray of shape (n_linked,), int32
+            Their clusters.
         """
         check_is_fitted(self)
         linked = self._batches.linked

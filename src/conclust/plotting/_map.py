@@ -134,6 +134,7 @@ def plot_change(
     constraints : Constraints, default=None
         Drawn on both sides, on the left those about the rows there are.
     titles : (str, str), default=("before", "after")
+        What stands above the two maps.
     n : int, default=50
         How many statements at most.
     random_state : int, default=0
