@@ -15,11 +15,12 @@ import numpy as np
 from scipy.optimize import linear_sum_assignment
 from scipy.special import rel_entr
 from sklearn.cluster import KMeans
+from sklearn.metrics import pairwise_distances_argmin
 
 from conclust._arrays import FloatArray, IntArray
 from conclust._folds import N_FOLDS, deal, left_open
 from conclust._lloyd.best import best_of_starts
-from conclust._lloyd.start import init_centers
+from conclust._lloyd.start import init_centers, means_of
 from conclust._placement.belief import Beliefs, Rates
 from conclust._placement.links import link_rows
 from conclust.cluster import (
@@ -29,12 +30,14 @@ from conclust.cluster import (
     Doubted,
     Mixture,
     Scatter,
+    average_linkage_start,
     doubting_mixture,
     estimated_rates,
     log_joint,
     normalize,
     pckmeans,
     price_by_regret,
+    smooth_over_neighbors,
     softened,
 )
 from conclust.constraints import Constraints, must_link_components
@@ -44,6 +47,8 @@ from conclust.model_selection._votes import View, Voted, Votes, voting
 
 # Starts of plain and of soft k-means.
 N_PLAIN, N_SOFT = 5, 3
+# Rows of a tree.
+MAX_ROWS_TREE = 2_000
 # Features whose spreads differ by more than this are also tried with equal spreads.
 UNEVEN = 2.0
 # Iterations of each EM, sweeps of the metric: both are near their ends by then.
@@ -175,6 +180,7 @@ def problem_of(
     neighbors = NeighborMap(X, n_clusters, seed)
     leading = neighbors.transform(X)[:, :n_clusters]
     plain["k-means on the map"] = plain_kmeans(leading, n_clusters, seed)
+    plain["k-means from a tree"] = kmeans_from_tree(X, n_clusters, seed)
     enough = len(X) >= n_clusters * X.shape[1]
     models = [model for model in MODELS if enough or not has_own(model)]
     views = [View(X, scale, seed) for scale in scales]
@@ -188,6 +194,26 @@ def plain_kmeans(X: FloatArray, n_clusters: int, seed: int) -> IntArray:
         model = KMeans(n_clusters, n_init=N_PLAIN, random_state=seed).fit(X)
     labels: IntArray = model.labels_.astype(np.int64)
     return labels
+
+
+def kmeans_from_tree(X: FloatArray, n_clusters: int, seed: int) -> IntArray:
+    """Labels of k-means of smoothed rows, begun with a tree; told nothing.
+
+    The start for embeddings with many classes of unequal sizes, where random rows divide the large
+    ones and join the small ones.
+    """
+    rng = np.random.RandomState(seed)
+    some = np.sort(rng.permutation(len(X))[:MAX_ROWS_TREE])
+    smooth = smooth_over_neighbors(X[some])
+    start = average_linkage_start(smooth, n_clusters, random_state=seed)
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")  # fewer different rows than clusters
+        model = KMeans(n_clusters, init=start, n_init=1).fit(smooth)
+    if len(some) == len(X):
+        return model.labels_.astype(np.int64)
+    mass = np.bincount(model.labels_, minlength=n_clusters)
+    centers = means_of(X[some], model.labels_, mass, np.ones(len(some)))
+    return pairwise_distances_argmin(X, centers)
 
 
 def soft_kmeans(X: FloatArray, known: Constraints, n_clusters: int, seed: int) -> IntArray:

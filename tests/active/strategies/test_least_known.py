@@ -7,7 +7,14 @@ from sklearn.metrics import adjusted_rand_score as ari
 
 from conclust.active import STRATEGIES, Labels, LeastKnown, Session, ask
 from conclust.active.strategies import _least_known
-from conclust.active.strategies._least_known import believed, membership, trusting, worth_of
+from conclust.active.strategies._least_known import (
+    _distance,
+    believed,
+    membership,
+    tempered,
+    trusting,
+    worth_of,
+)
 from conclust.active.strategies._neighborhoods import find_neighborhoods
 from tests.active.strategies.conftest import tell
 
@@ -120,8 +127,42 @@ def test_worth_by_hand():
     belongs = np.array([[0.5, 0.5], [1.0, 0.0]])
     near = np.array([[1], [0]])
     found = worth_of(belongs, near)
-    assert found[0] == pytest.approx(np.log(2) * (np.log(2) / 2) / 1.5)
+    assert found[0] == pytest.approx(np.log(2) * (np.log(2) / 2))
     assert found[1] == 0
+
+
+def test_a_row_that_could_be_anywhere_is_worth_less_than_one_between_two():
+    anywhere, between = np.full(20, 0.05), np.r_[0.5, 0.4, np.full(18, 0.1 / 18)]
+    worth = worth_of(np.array([anywhere, between]), np.array([[0], [1]]))
+    assert worth[1] > worth[0]
+
+
+def test_rows_known_to_be_apart_from_a_group_do_not_belong_to_it(blobs, make_state):
+    X, _ = blobs
+    state = make_state(X, 3, cannot=[(0, 10), (0, 20), (10, 20), (5, 0)])
+    outlook, known = outlook_of(state), find_neighborhoods(state, RNG)
+    found = membership(state, outlook, believed(state, outlook)[0], known)
+    first = next(h for h, each in enumerate(known) if 0 in each.core)
+    assert found[5, first] == 0
+    assert found[5].sum() == pytest.approx(1)
+
+
+def test_how_much_closeness_counts_is_learned_from_known_rows():
+    """In 200 dimensions distances differ by little; they tell the groups all the same."""
+    rng = np.random.RandomState(0)
+    group = np.repeat([0, 1, 2], 20)
+    X = rng.normal(size=(60, 200)) + 0.5 * rng.normal(size=(3, 200))[group]
+    inside = [np.flatnonzero(group == h)[:10] for h in range(3)]
+    away = np.array([_distance(X, X[rows], rows) for rows in inside]).T
+    even = np.zeros((60, 3))
+    usual = np.exp(-2 * np.log(away))
+    usual /= usual.sum(axis=1, keepdims=True)
+    learned = tempered(even, away, inside)
+    own = np.arange(60), group
+    np.testing.assert_allclose(learned.sum(axis=1), 1)
+    assert learned[own].mean() > 0.8 > 0.5 > usual[own].mean()
+    # Nobody is known: the usual power.
+    np.testing.assert_allclose(tempered(even, away, [np.array([h]) for h in range(3)]), usual)
 
 
 def test_many_rows_are_drawn_from(make_state):

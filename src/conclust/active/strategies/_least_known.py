@@ -5,7 +5,8 @@ from copy import copy
 from typing import NamedTuple
 
 import numpy as np
-from scipy.special import entr
+import numpy.typing as npt
+from scipy.special import entr, logsumexp
 from sklearn.exceptions import ConvergenceWarning
 from sklearn.metrics import euclidean_distances
 from sklearn.neighbors import NearestNeighbors
@@ -22,7 +23,6 @@ from conclust.active.strategies._neighborhoods import (
     rows_outside,
     settle,
 )
-from conclust.active.strategies._npu import expected_questions
 from conclust.active.strategies._random import drawn_pairs
 from conclust.active.strategies._sample import among
 from conclust.active.strategies._strategy import Strategy
@@ -32,10 +32,13 @@ from conclust.model_selection import AutoCluster, believe
 MAX_ROWS = 1_000
 # The models are fitted again when there are this many times as many answers, and so many more.
 GROWTH, FEW = 1.4, 3
-# No cluster is impossible for a row: models are surer than they should be.
-FLOOR = 0.02
+# No cluster is impossible for a row: models are surer than they should be. The least probability
+# of one, and of all that are not the likeliest.
+FLOOR, LEAST = 0.02, 0.1
 # Neighbours that share a row's uncertainty; rows of a group by which its distance is taken.
 NEIGHBORS, NEAREST = 10, 3
+# By what power of its distance a group is less probable; see `tempered`.
+POWERS, USUAL_POWER = 2.0 ** np.arange(7), 2.0
 # The least probability that a row belongs to none of the groups known, while there may be others.
 NEW = 0.05
 IN_DOUBT = "an answer about one of them is in doubt"
@@ -58,10 +61,10 @@ class LeastKnown(Strategy):
     :class:`~conclust.AutoCluster` says how probable each cluster is for each row; fitted again as
     answers come in, and between by belief propagation. A row belongs to a group known by answers
     with a probability that follows from both their clusters and their distance; answers that are
-    more probably wrong than right make no group, and what follows from them is asked. Rows are
-    worth their entropy, times that of the rows around them, divided by the number of questions to
-    be expected; and are asked about until they are settled, the most probable group first. While
-    there may be groups that nobody has seen, typical rows of clusters without answers come first.
+    more probably wrong than right make no group, and what follows from them is asked. A question
+    is about a row and the group it most probably belongs to: worth what the answer tells, times
+    what it would tell of the rows around. While there may be groups that nobody has seen, typical
+    rows of clusters without answers come first.
 
     Parameters
     ----------
@@ -79,7 +82,8 @@ class LeastKnown(Strategy):
     Models are chosen by answers, and answers where all models are unsure do not choose well: hence
     pairs at random, most of all in the beginning.
 
-    The entropy per question and the order of questions are those of Xiong, Azimi and Fern (2014).
+    Groups of rows known to be apart, the most probable one asked first, are those of Xiong, Azimi
+    and Fern (2014); theirs asks about a row until it is settled.
 
     Examples
     --------
@@ -131,6 +135,7 @@ class LeastKnown(Strategy):
             ((int(outlook.rows[i]), float(worth[i])) for i in order),
             lambda row: belongs[place[row], : len(known)],
             "where it belongs is least known, and of rows like it as well",
+            finish=False,
         )
         found = [_marked(proposal, state) for proposal in found]
         own = {frozenset(proposal.samples) for proposal in found}
@@ -171,6 +176,11 @@ class LeastKnown(Strategy):
         return found
 
 
+def floor(n: int) -> float:
+    """The least probability of each of n clusters."""
+    return min(FLOOR, LEAST / n)
+
+
 def n_clusters_of(state: State) -> int | str:
     """The number of clusters, or "auto"."""
     return "auto" if state.n_clusters is None else min(state.n_clusters, state.n_samples)
@@ -201,7 +211,7 @@ def _marked(proposal: Proposal, state: State) -> Proposal:
 
 def believed(state: State, outlook: Outlook) -> tuple[FloatArray, FloatArray]:
     """Probability of each cluster for the rows of an outlook, and doubt of each answer."""
-    prior = np.maximum(outlook.prior, FLOOR)
+    prior = np.maximum(outlook.prior, floor(outlook.prior.shape[1]))
     prior /= prior.sum(axis=1, keepdims=True)
     told = among(outlook.rows, state.constraints.pairwise)
     if not len(told):
@@ -219,11 +229,12 @@ def membership(
     """
     X = state.X[outlook.rows]
     mean = np.array([_mean(outlook, probability, each) for each in known])
-    alike = probability @ mean.T + FLOOR
-    away = np.array([_distance(X, state.X[each.core]) for each in known]).T
-    nearest = away.min(axis=1, keepdims=True)
-    alike *= (np.where(nearest > 0, nearest, 1e-12) / np.maximum(away, 1e-12)) ** 2
-    alike /= alike.sum(axis=1, keepdims=True)
+    inside = [np.flatnonzero(np.isin(outlook.rows, each.core)) for each in known]
+    away = [_distance(X, state.X[each.core], own) for each, own in zip(known, inside, strict=True)]
+    alike = tempered(np.log(probability @ mean.T + floor(len(known))), np.array(away).T, inside)
+    alike[_apart(state, outlook.rows, known)] = 0.0
+    total = alike.sum(axis=1, keepdims=True)
+    alike = np.divide(alike, total, out=np.full_like(alike, 1 / len(known)), where=total > 0)
     if state.n_clusters is not None and len(known) >= state.n_clusters:
         return alike
     new = np.minimum(probability @ (1 - mean.max(axis=0)) + NEW, 1 - NEW)[:, None]
@@ -236,19 +247,63 @@ def _mean(outlook: Outlook, probability: FloatArray, each: Neighborhood) -> Floa
     return mean
 
 
-def _distance(X: FloatArray, group: FloatArray) -> FloatArray:
-    """Mean distance to the nearest few rows of a group."""
+def tempered(log_alike: FloatArray, away: FloatArray, inside: list[IntArray]) -> FloatArray:
+    """How probable each group is, closeness counting as much as tells the known rows' groups best.
+
+    Parameters
+    ----------
+    log_alike : ndarray of shape (n_rows, n_groups)
+        What the models say.
+    away : ndarray of shape (n_rows, n_groups)
+        Distance to each group; from its own rows to the others there.
+    inside : list of ndarray
+        The rows of each group.
+
+    Notes
+    -----
+    Probabilities are proportional to exp(log_alike) / away^p. In many dimensions all distances are
+    nearly alike, and p must be large for them to mean something: of the powers of two, the one is
+    taken under which known rows most probably belong where they do, with a prior around p = 2.
+    """
+    nearness = -np.log(np.maximum(away, 1e-12))
+
+    def at(power: float) -> FloatArray:
+        found = log_alike + power * nearness
+        return found - logsumexp(found, axis=1, keepdims=True)
+
+    own = [(row, h) for h, rows in enumerate(inside) if len(rows) > 1 for row in rows.tolist()]
+    rows, groups = np.array(own, dtype=np.int64).reshape(-1, 2).T
+    scores = [at(p)[rows, groups].sum() - np.log2(p / USUAL_POWER) ** 2 / 2 for p in POWERS]
+    return np.exp(at(POWERS[int(np.argmax(scores))]))
+
+
+def _apart(state: State, rows: IntArray, known: list[Neighborhood]) -> npt.NDArray[np.bool_]:
+    """(n_rows, n_neighborhoods) which rows are known to be apart from which."""
+    group = state.closure.group
+    names = [state.closure.apart_from(int(group[each.core[0]])) for each in known]
+    return np.array([np.isin(group[rows], list(apart)) for apart in names]).T
+
+
+def _distance(X: FloatArray, group: FloatArray, own: IntArray) -> FloatArray:
+    """Mean distance to the nearest few rows of a group, others than the row itself."""
     away = euclidean_distances(X, group)
-    n_nearest = min(NEAREST, away.shape[1])
+    if len(own) > 1:
+        away[own, away[own].argmin(axis=1)] = np.inf
+    n_nearest = min(NEAREST, max(away.shape[1] - 1, 1))
     found: FloatArray = np.partition(away, n_nearest - 1, axis=1)[:, :n_nearest].mean(axis=1)
     return found
 
 
 def worth_of(belongs: FloatArray, near: IntArray) -> FloatArray:
-    """Entropy, times its mean among a row and its neighbours, by the questions to be expected."""
-    unsure = entr(belongs).sum(axis=1)
+    """What a question about the likeliest group tells, times what it would of the rows around.
+
+    Nats of the answer, yes or no: with many groups, rows that could be in any of them are asked
+    about in vain, again and again.
+    """
+    yes = belongs.max(axis=1)
+    unsure = entr(yes) + entr(1 - yes)
     around = (unsure + unsure[near].sum(axis=1)) / (near.shape[1] + 1)
-    worth: FloatArray = unsure * around / expected_questions(belongs)
+    worth: FloatArray = unsure * around
     return worth
 
 

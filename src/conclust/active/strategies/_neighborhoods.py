@@ -127,6 +127,8 @@ def settle(
     rows: Iterable[tuple[int, float]],
     closeness: Closeness,
     why: str,
+    *,
+    finish: bool = True,
 ) -> list[Proposal]:
     """Ask where rows belong, each about the closest neighborhood that is open.
 
@@ -138,16 +140,18 @@ def settle(
         to another.
     neighborhoods : list of Neighborhood
     rows : iterable of (int, float)
-        Rows and what they are worth, best first. Those asked about before and not settled go first.
+        Rows and what they are worth, best first.
     closeness : callable
     why : str
+    finish : bool, default=True
+        Whether those begun go first.
 
     Returns
     -------
     list of Proposal
     """
     group = state.closure.group
-    begun = [(row, 1.0) for row in unsettled(state, neighborhoods)]
+    begun = [(row, 1.0) for row in unsettled(state, neighborhoods)] if finish else []
     busy = {int(group[row]) for pair in state.held for row in pair}
     busy -= {int(group[each.core[0]]) for each in neighborhoods}
     found: list[Proposal] = []
