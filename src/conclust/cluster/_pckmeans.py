@@ -370,15 +370,14 @@ class PCKMeans(Living, CentersMixin):
         each other become all but hard, doubtful ones cheap to break. With fewer than 20 to count
         it is 4 times.
 
-    init : {"neighborhoods", "k-means++", "k-means||", "random"}, callable or array-like, \
-            default="neighborhoods"
+    init : str, callable or array-like, default="neighborhoods"
         Where centres start. "neighborhoods": the means of must-link components, far from each
         other; where these are fewer than `n_clusters`, the rest are drawn as by k-means++, so
         without must-links it is k-means++. Every second start is k-means++ throughout, for wrong
-        must-links make poor seeds. "k-means||" draws in a few passes over all rows, where k-means++
-        draws from a sample of those in blocks. A callable receives ``(X, n_clusters,
-        random_state=...)``, with a dense X moved to its mean. An array has the shape
-        (n_clusters, n_features).
+        must-links make poor seeds. "k-means++", "random": as in scikit-learn. "k-means||" draws in
+        a few passes over all rows, where k-means++ draws from a sample of those in blocks. A
+        callable receives ``(X, n_clusters, random_state=...)``, with a dense X moved to its mean.
+        An array has the shape (n_clusters, n_features).
 
     seeds : {"auto", "hard", "soft", "init"} or None, default="auto"
         What the classes of some rows are, given as `y` to `fit`. "hard": bound to their clusters.
