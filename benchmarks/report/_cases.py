@@ -20,7 +20,7 @@ MOST_ROWS = {
     "CoTraining": SMALL,
 }
 VARIANTS = ["PCKMeans, a price given", "ConstrainedGaussianMixture, doubting"]
-# Its memory is n × n, its rounds are ensembles: ten times the rows would be a hundred times as long.
+# Memory of n × n, or rounds of whole ensembles: ten times the rows would take too long.
 NEVER_MORE = {"SemiSupervisedKernelKMeans", "CoTraining"}
 
 RIVALS = {  # environment: what pip installs

@@ -8,6 +8,7 @@ import sys
 import time
 import warnings
 from pathlib import Path
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -22,8 +23,9 @@ ITERATIONS = 10
 def blobs(n, d, k):
     rng = np.random.default_rng(0)
     y = rng.integers(k, size=n)
-    centers = rng.uniform(-10, 10, (k, d))
-    X = centers[y] + 6.0 * rng.standard_normal((n, d))
+    # As far apart in any dimension, and so near that ten iterations do not come to rest.
+    centers = 3.0 / np.sqrt(d) * rng.standard_normal((k, d))
+    X = centers[y] + rng.standard_normal((n, d))
     return X, y, X[rng.choice(n, k, replace=False)]
 
 
@@ -45,6 +47,11 @@ def triplets(y, m):
     third = rng.integers(len(y), size=m)
     kept = (first != second) & (y[third] != y[first])
     return np.column_stack([first, second, third])[kept]
+
+
+class Found(NamedTuple):
+    labels: Any = None
+    iterations: int | None = None
 
 
 class Case:
@@ -101,7 +108,8 @@ def estimator(name, **given):
         model = made(**settings | given)
         X = np.hsplit(case.X, 2) if takes.needs else case.X
         model.fit(X, constraints=statements_of(case, takes))
-        return getattr(model, "labels_", None)
+        n_iter = getattr(model, "n_iter_", None)
+        return Found(getattr(model, "labels_", None), None if n_iter is None else int(n_iter))
 
     return run
 
@@ -121,7 +129,7 @@ def our_tree(case):
     from conclust import Constraints, ReCon
 
     known = Constraints(relative=triplets(case.y, case.statements), n_samples=len(case.y))
-    ReCon(case.k).fit(case.X, constraints=known)
+    return Found(ReCon(case.k).fit(case.X, constraints=known).labels_)
 
 
 def our_sizes(case):
@@ -135,7 +143,7 @@ def our_cobras(case):
         case.X, Labels(case.y), budget=case.statements, strategy=COBRAS(), estimator="strategy",
         random_state=0,
     )  # fmt: skip
-    return asked.labels_
+    return Found(asked.labels_)
 
 
 # ---------------------------------------------------------------- rivals
@@ -155,7 +163,8 @@ def intelex(case):
 
 def _kmeans(made, case):
     how = {"n_init": 1, "max_iter": ITERATIONS, "tol": 0, "algorithm": "lloyd"}
-    return made(case.k, init=case.init, **how).fit(case.X).labels_
+    model = made(case.k, init=case.init, **how).fit(case.X)
+    return Found(model.labels_, int(model.n_iter_))
 
 
 def faiss(case):
@@ -167,19 +176,21 @@ def faiss(case):
         X.shape[1], case.k, niter=ITERATIONS, max_points_per_centroid=len(X), seed=0
     )
     found.train(X, init_centroids=case.init.astype(np.float32))
-    return found.index.search(X, 1)[1][:, 0]
+    return Found(found.index.search(X, 1)[1][:, 0], ITERATIONS)
 
 
 def scipy_tree(case):
     from scipy.cluster.hierarchy import linkage
 
     linkage(case.X, "centroid")
+    return Found()
 
 
 def fastcluster_tree(case):
     from fastcluster import linkage_vector
 
     linkage_vector(case.X, "centroid")
+    return Found()
 
 
 def peer_cop(case):
@@ -199,7 +210,7 @@ def _peer(made, case):
     model = made(n_clusters=case.k, max_iter=ITERATIONS)
     links = {"ml": list(map(tuple, case.must)), "cl": list(map(tuple, case.cannot))}
     model.fit(case.X, **links)
-    return np.asarray(model.labels_)
+    return Found(np.asarray(model.labels_))
 
 
 def peer_cobras(case):
@@ -208,14 +219,15 @@ def peer_cobras(case):
 
     np.random.seed(0)
     clusters = COBRAS_kmeans(case.X, LabelQuerier(case.y), case.statements).cluster()[0]
-    return np.asarray(clusters.construct_cluster_labeling())
+    return Found(np.asarray(clusters.construct_cluster_labeling()))
 
 
 def peer_sizes(case):
     from k_means_constrained import KMeansConstrained
 
     how = {"init": case.init, "n_init": 1, "max_iter": ITERATIONS, "tol": 0}
-    return KMeansConstrained(case.k, **size_bounds(case), **how).fit(case.X).labels_
+    model = KMeansConstrained(case.k, **size_bounds(case), **how).fit(case.X)
+    return Found(model.labels_, int(model.n_iter_))
 
 
 def size_bounds(case):
@@ -248,15 +260,14 @@ def run_of(who):
 
 
 def in_turns(runs, case):
-    """Least processor seconds of each run, taking turns, and what the first one gave."""
-    best, given = [np.inf] * len(runs), None
+    """Least processor seconds of each run, taking turns, and what each gave."""
+    best, given = [np.inf] * len(runs), [Found()] * len(runs)
     began = time.process_time()
-    for turn in range(TURNS):
+    for _ in range(TURNS):
         for i, run in enumerate(runs):
             before = time.process_time()
-            result = run(case)
+            given[i] = run(case)
             best[i] = min(best[i], time.process_time() - before)
-            given = result if i == 0 and turn == 0 else given
         if time.process_time() - began > PATIENCE:
             break
     return best, given
@@ -268,11 +279,12 @@ def measure_case(who, n, d, k, statements, members, beside=True):
     for each in [run, lloyd] if beside else [run]:
         each(case.some())  # compile, load
     memory = peak_above(lambda: case, run, ())
-    seconds, labels = in_turns([run, lloyd] if beside else [run], case)
-    row = {"seconds": seconds[0], "megabytes": memory}
+    seconds, found = in_turns([run, lloyd] if beside else [run], case)
+    row = {"seconds": seconds[0], "iterations": found[0].iterations, "megabytes": memory}
     if beside:
-        row["ratio"] = seconds[0] / seconds[1]
-    if labels is not None and not isinstance(labels, list):
+        row |= {"ratio": seconds[0] / seconds[1], "their_iterations": found[1].iterations}
+    if found[0].labels is not None:
+        labels = found[0].labels
         row |= {"broken": case.broken(labels), "inertia": case.inertia(labels)}
     return row
 
