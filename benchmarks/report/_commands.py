@@ -111,12 +111,12 @@ def source_of(tokens):
 
 
 def is_known(word, source):
-    """Options must be in the source as they are; other words in quotes, as a key or a function."""
+    """Options must be in the source in quotes; other words anywhere in it."""
     if word.startswith("-"):
         return f'"{word}"' in source
     if re.fullmatch(r"[\d.]+|\S*[./]\S*|[a-z]+\d+\w*", word):  # a number, a file, a data set
         return True
-    return bool(re.search(rf"(\"{re.escape(word)}\"|def {re.escape(word)}\b|\b{word}\b)", source))
+    return bool(re.search(rf"(?<!\w){re.escape(word)}(?!\w)", source))
 
 
 # ---------------------------------------------------------------- running them

@@ -32,7 +32,8 @@ INTRODUCTION = (
     "family, else the defaults of the class.",
 )
 GROWTH = (
-    "Slope of log seconds against log of what grows: 1 is proportional, 2 is with the square. n "
+    "Slope of log seconds, per iteration where the method counts them (of an ensemble: per member), "
+    "against log of what grows: 1 is proportional, 2 is with the square. n "
     "over all its rows below; the others from one size to four times as much, at the middle n. "
     "Fits of a few milliseconds are mostly fixed costs."
 )
@@ -102,11 +103,17 @@ def padded(found):
 
 def slope(rows, cases, axis):
     """Of the least-squares line through what was measured; empty where that is one point."""
-    points = [(case[axis], row["seconds"]) for case, row in with_rows(rows, cases)]
+    points = [(case[axis], each(row, axis)) for case, row in with_rows(rows, cases)]
     if len(points) < 2:
         return ""
     x, y = np.log(np.array(points, float)).T
     return f"{np.polyfit(x, y, 1)[0]:.2f}"
+
+
+def each(row, axis):
+    """Seconds per iteration where they are counted; those of an ensemble are its members."""
+    n_iter = None if axis == "members" else row.get("iterations")
+    return row["seconds"] / (n_iter or 1)
 
 
 def with_rows(rows, cases):
