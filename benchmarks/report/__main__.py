@@ -10,7 +10,6 @@ from benchmarks.report._cases import all_cases
 from benchmarks.report._commands import OUTPUTS, TOP, commands, pages, rerun, show
 from benchmarks.report._fill import fill, install_rivals
 from benchmarks.report._page import page_of, worse, write_ratios
-
 from conclust._atomic import atomic_write
 
 MARGIN = 1.5  # runs on busy cores differ by a third

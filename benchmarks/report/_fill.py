@@ -8,10 +8,10 @@ import sys
 from functools import cache
 from pathlib import Path
 
-from benchmarks.report._cases import ENVIRONMENT, RIVALS
 from reproduction._runner import finished, key_of
 
 import conclust
+from benchmarks.report._cases import ENVIRONMENT, RIVALS
 
 TOP = Path(__file__).parents[2]
 ONE = Path(__file__).with_name("_one.py")

@@ -8,9 +8,9 @@ from importlib.metadata import version
 from pathlib import Path
 
 import numpy as np
-from benchmarks.report._cases import ENVIRONMENT, axes, cells, names, tasks
 from reproduction._runner import key_of
 
+from benchmarks.report._cases import ENVIRONMENT, axes, cells, names, tasks
 from conclust._atomic import atomic_write
 from conclust._declare import estimators
 
@@ -32,7 +32,7 @@ INTRODUCTION = (
     "family, else the defaults of the class.",
 )
 GROWTH = (
-    "Slope of log seconds, per iteration where the method counts them (of an ensemble: per member), "
+    "Slope of log seconds, per iteration where the method counts them (an ensemble: per member), "
     "against log of what grows: 1 is proportional, 2 is with the square. n "
     "over all its rows below; the others from one size to four times as much, at the middle n. "
     "Fits of a few milliseconds are mostly fixed costs."
