@@ -83,6 +83,37 @@ def test_worse_ratios_are_found():
     assert name in _page.worse(rows, 1.5, {name: 1.5 / 1.6})[0]
 
 
+def test_a_case_that_fails_now_is_found():
+    # Check that a committed case that gives no ratio any more does not pass for good.
+    case = _cases.case_of("COPKMeans", 1000)
+    rows = {json.dumps(case, sort_keys=True): {"failed": "more than 60 s"}}
+    assert _page.worse(rows, 1.5, {_page.name_of(case): 1.0}) == [
+        f"{_page.name_of(case)}: more than 60 s"
+    ]
+
+
+def test_a_stopped_run_goes_on(tmp_path):
+    # Check that a finished case is taken as it is and one of other code is computed again.
+    kept, old = _cases.case_of("COPKMeans", 1000), _cases.case_of("COPKMeans", 300)
+    checkpoint = tmp_path / "quick.jsonl"
+    lines = [
+        {"case": kept, "result": {"seconds": 7.0, "code": _fill.code()}},
+        {"case": old, "result": {"seconds": 7.0, "code": "other"}},
+    ]
+    checkpoint.write_text("".join(json.dumps(line) + "\n" for line in lines) + '{"case": {"wh')
+    rows, _ = _fill.fill([kept, old], checkpoint, limit=0.01)
+    assert [row.get("seconds") for row in rows.values()] == [7.0, None]
+
+
+def test_a_rival_that_is_not_there_is_named(tmp_path, monkeypatch):
+    # Check that it is missing with the reason, pip's own where there is one, and stops nothing.
+    monkeypatch.setattr(_fill, "FOLDER", tmp_path)
+    case = _cases.case_of("faiss Kmeans", 300)
+    assert "--rivals" in _fill.fill([case], tmp_path / "q.jsonl", 1)[1]["faiss Kmeans"]
+    (tmp_path / "faiss-cpu.log").write_text("ERROR: No matching distribution found\n")
+    assert "No matching" in _fill.fill([case], tmp_path / "q.jsonl", 1)[1]["faiss Kmeans"]
+
+
 def test_slope_is_that_of_the_logarithms():
     # Check that seconds that grow with the square have slope 2.
     cases = [_cases.case_of("ReCon", n) for n in (100, 300, 1000)]

@@ -31,6 +31,7 @@ def main():
     parser.add_argument("--margin", type=float, default=MARGIN, help=f"times, {MARGIN} by default")
     parser.add_argument("--pages", action="store_true", help="list the command of each figure")
     parser.add_argument("--page", nargs="+", metavar="PAGE", help="run the commands of pages")
+    parser.add_argument("--match", default="", help="of these, only commands that contain it")
     asked = parser.parse_args()
     if asked.pages or asked.page:
         return figures(parser, asked)
@@ -65,8 +66,9 @@ def measure(parser, asked):
 
 
 def figures(parser, asked):
+    chosen = [each for each in commands() if asked.match in each.words]
     if not asked.page:
-        show(commands())
+        show(chosen)
         return 0
     known = {Path(page).name for page in pages()}
     unknown = sorted(set(asked.page) - known)
@@ -75,7 +77,7 @@ def figures(parser, asked):
     if asked.fresh:
         for page in asked.page:
             shutil.rmtree(OUTPUTS / page, ignore_errors=True)
-    return min(1, rerun([each for each in commands() if Path(each.page).name in asked.page]))
+    return min(1, rerun([each for each in chosen if Path(each.page).name in asked.page]))
 
 
 if __name__ == "__main__":

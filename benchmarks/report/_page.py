@@ -215,11 +215,15 @@ def committed():
 
 
 def worse(rows, margin, before=None):
-    """Sentences about cases whose ratio is more than `margin` times the committed one."""
+    """Sentences about cases that are more than `margin` times the committed ratio, or fail now."""
     before = committed() if before is None else before
-    return [
+    slower = [
         f"{name}: {ratio:.3g} times scikit-learn's time, committed {before[name]:.3g} "
         f"(allowed up to {margin * before[name]:.3g})"
         for name, ratio in ratios_of(rows).items()
         if name in before and ratio > margin * before[name]
     ]
+    failed = {
+        name_of(json.loads(key)): row["failed"] for key, row in rows.items() if "failed" in row
+    }
+    return slower + [f"{name}: {why}" for name, why in failed.items() if name in before]
