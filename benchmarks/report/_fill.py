@@ -26,7 +26,9 @@ def fill(cases, checkpoint, limit):
         rival = ENVIRONMENT.get(case["who"])
         if rival and not python_of(rival).exists():
             missing[case["who"]] = reason(rival)
-    todo = [case for case in cases if case["who"] not in missing and not is_current(case, done)]
+    todo = [
+        case for case in cases if case["who"] not in missing and not is_current(case, done, limit)
+    ]
     checkpoint.parent.mkdir(parents=True, exist_ok=True)
     with checkpoint.open("a", encoding="utf-8") as file:
         for number, case in enumerate(todo, 1):
@@ -40,9 +42,12 @@ def fill(cases, checkpoint, limit):
     return {key: row for key, row in done.items() if key in wanted}, missing
 
 
-def is_current(case, done):
+def is_current(case, done, limit):
+    """Whether a row is of this code, and did not fail for want of time that there is now."""
     row = done.get(key_of(case))
-    return row is not None and (case["who"] in ENVIRONMENT or row["code"] == code())
+    if row is None or row.get("limit", limit) < limit:
+        return False
+    return case["who"] in ENVIRONMENT or row["code"] == code()
 
 
 def measured(case, limit):
@@ -56,7 +61,7 @@ def measured(case, limit):
     try:
         ran = subprocess.run(command, capture_output=True, text=True, timeout=limit, env=env)
     except subprocess.TimeoutExpired:
-        return {"failed": f"more than {limit:g} s", "code": code()}
+        return {"failed": f"more than {limit:g} s", "limit": limit, "code": code()}
     if ran.returncode:
         said = ran.stderr.strip().splitlines() or [f"exit status {ran.returncode}"]
         return {"failed": said[-1][:200], "code": code()}
