@@ -173,7 +173,9 @@ def told(task):
 
 def table(header, lines):
     every = [header, ["---"] * len(header), *lines]
-    return "\n".join("| " + " | ".join(line) + " |" for line in every)
+    return "\n".join(
+        "| " + " | ".join(c.replace("|", r"\|") for c in line) + " |" for line in every
+    )
 
 
 def count(value):
