@@ -173,9 +173,8 @@ def told(task):
 
 def table(header, lines):
     every = [header, ["---"] * len(header), *lines]
-    return "\n".join(
-        "| " + " | ".join(c.replace("|", r"\|") for c in line) + " |" for line in every
-    )
+    cells = [[cell.replace("|", r"\|") for cell in line] for line in every]
+    return "\n".join("| " + " | ".join(line) + " |" for line in cells)
 
 
 def count(value):
