@@ -158,7 +158,9 @@ def rival_tables(rows, quick):
                 if row is None:
                     continue
                 broken = str(row.get("broken", "")) if case["statements"] and told(task) else ""
-                inertia = f"{row['inertia']:.4g}" if "inertia" in row else ""
+                # Comparable only between clusterings of as many clusters by the same objective.
+                has_inertia = "inertia" in row and "ten iterations" in task
+                inertia = f"{row['inertia']:.4g}" if has_inertia else ""
                 told_of = [count(case[axis]) for axis in ("n", "d", "k", "statements")]
                 seconds, _, memory = cells_of(row)
                 lines.append([case["who"], *told_of, seconds, memory, broken, inertia])
