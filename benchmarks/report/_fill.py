@@ -19,9 +19,12 @@ FOLDER = TOP / "build" / "rivals"
 THREADS = ("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS", "NUMBA_NUM_THREADS")
 
 
-def fill(cases, checkpoint, limit):
-    """Measure what the checkpoint does not hold, and return rows by case and who is missing."""
-    done, missing = finished(checkpoint), {}
+def fill(cases, checkpoint, limit, fresh=False):
+    """Measure what the checkpoint does not hold, and return rows by case and who is missing.
+
+    `fresh` measures these cases anew; others that the checkpoint holds stay.
+    """
+    done, missing = {} if fresh else finished(checkpoint), {}
     for case in cases:
         rival = ENVIRONMENT.get(case["who"])
         if rival and not python_of(rival).exists():
