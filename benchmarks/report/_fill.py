@@ -24,7 +24,9 @@ def fill(cases, checkpoint, limit, fresh=False):
 
     `fresh` measures these cases anew; others that the checkpoint holds stay.
     """
-    done, missing = {} if fresh else finished(checkpoint), {}
+    done, missing = finished(checkpoint), {}
+    if fresh:
+        done = {}
     for case in cases:
         rival = ENVIRONMENT.get(case["who"])
         if rival and not python_of(rival).exists():
