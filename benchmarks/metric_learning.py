@@ -1,12 +1,11 @@
 """Seconds of the metric learners beside those of constrained k-means (Okabe & Yamada 2012a).
 
-``python benchmarks/metric_learning.py [table2] [itml] [relative] [settings] [clusters]``. The data
-sets are read from the folder named by CONCLUST_DATA. Methods take turns in one process, so that all
-see the same noise; the best of the turns counts, and kernels are loaded before. Quality: "settings"
-is k-means after ITML by `gamma` and `prior`, "clusters" k-means after RelativeMetric.
+``python benchmarks/metric_learning.py [table2] [itml] [relative] [clusters]``. The data sets are
+read from the folder named by CONCLUST_DATA. Methods take turns in one process, so that all see the
+same noise; the best of the turns counts, and kernels are loaded before. "clusters" is quality:
+pairwise F of k-means after RelativeMetric.
 """
 
-import itertools
 import sys
 import time
 import warnings
@@ -14,7 +13,6 @@ import warnings
 import numpy as np
 from sklearn.cluster import KMeans
 from sklearn.exceptions import ConvergenceWarning
-from sklearn.metrics import normalized_mutual_info_score
 from sklearn.preprocessing import StandardScaler
 
 from _measure import print_table
@@ -127,36 +125,7 @@ def relative_growth():
     print_table(("d", "statements", "seconds", "iterations"), rows)
 
 
-NINE = ("iris", "wine", "parkinsons", "sonar", "segmentation_210", "glass", "ionosphere", "wdbc",
-        "balance")  # fmt: skip
 DRAWS = 3
-
-
-def itml_settings():
-    """Mean NMI over the nine sets of Okabe & Yamada 2012a, raw features."""
-    from conclust.datasets import load
-
-    variants = [{"gamma": 0.01}, {"gamma": 0.1}, {"gamma": 1.0}, {"prior": "covariance"}]
-    rows = []
-    for how in variants:
-        found = {m: [] for m in (100, 300, 500)}
-        for name in NINE:
-            data = load(name)
-            k = len(np.unique(data.target))
-            for m, seed in itertools.product(found, range(DRAWS)):
-                known = sample_constraints(data.target, m, random_state=seed)
-                learned = ITML(random_state=seed, **how).fit(data.data, constraints=known)
-                model = KMeans(k, n_init=10, random_state=seed).fit(learned.transform(data.data))
-                found[m].append(
-                    normalized_mutual_info_score(
-                        data.target, model.labels_, average_method="geometric"
-                    )
-                )
-        (setting,) = how.items()
-        rows.append(("{} = {}".format(*setting), *(f"{np.mean(x):.2f}" for x in found.values())))
-        print(rows[-1], file=sys.stderr, flush=True)
-    print(f"\nK-means after ITML: mean NMI over nine sets, {DRAWS} draws, by statements\n")
-    print_table(("", 100, 300, 500), rows)
 
 
 def relative_clusters():
@@ -193,8 +162,6 @@ def main():
             itml_growth()
         if "relative" in chosen:
             relative_growth()
-        if "settings" in chosen:
-            itml_settings()
         if "clusters" in chosen:
             relative_clusters()
 
