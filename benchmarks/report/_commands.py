@@ -107,7 +107,8 @@ def source_of(tokens):
     if not (folder / "__main__.py").exists():
         return None, []
     names = " ".join(f'"{path.name}"' for path in folder.iterdir() if path.is_dir())
-    return (folder / "__main__.py").read_text(encoding="utf-8") + names, tokens[3:]
+    texts = [path.read_text(encoding="utf-8") for path in sorted(folder.glob("*.py"))]
+    return "\n".join([*texts, names]), tokens[3:]
 
 
 def is_known(word, source):
