@@ -30,7 +30,7 @@ def measure(
     with context.Pool(1) as pool:
         first, seconds, result = pool.apply(_timed, (prepare, run, args, repeats))
     with context.Pool(1) as pool:
-        megabytes = pool.apply(_peak_above, (prepare, run, args))
+        megabytes = pool.apply(peak_above, (prepare, run, args))
     return Measured(seconds, first, megabytes, result)
 
 
@@ -44,7 +44,8 @@ def _timed(prepare, run, args, repeats):
     return times[0], min(times[1:], default=times[0]), result
 
 
-def _peak_above(prepare, run, args):
+def peak_above(prepare, run, args):
+    """Most memory in MB that ``run(prepare(*args))`` takes above what is there before."""
     case = prepare(*args)
     gc.collect()
     with contextlib.suppress(OSError, AttributeError):  # give back what preparing has freed
