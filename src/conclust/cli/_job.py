@@ -23,6 +23,7 @@ class Job:
     links: Path | None
     about_links: list[str]  # statements that were left out
     embeddings: Path | None = None  # the file of vectors, where there is one
+    about_data: dict[str, Any] | None = None  # of a table too long for a checksum
 
     @property
     def X(self) -> Any:  # noqa: N802
@@ -40,14 +41,17 @@ class Job:
         return self.prepared.warnings
 
     @property
-    def inputs(self) -> dict[str, dict[str, str]]:
+    def inputs(self) -> dict[str, dict[str, Any]]:
         """Names and checksums of the files."""
-        files = {"data": self.table.path}
+        files = {} if self.about_data else {"data": self.table.path}
         if self.links is not None:
             files["constraints"] = self.links
         if self.embeddings is not None:
             files["embeddings"] = self.embeddings
-        return {role: {"path": str(path), "sha256": checksum(path)} for role, path in files.items()}
+        known = {"data": self.about_data} if self.about_data else {}
+        return known | {
+            role: {"path": str(path), "sha256": checksum(path)} for role, path in files.items()
+        }
 
 
 def read_job(
