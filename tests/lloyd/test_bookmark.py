@@ -7,7 +7,7 @@ import conclust
 from conclust._lloyd.bookmark import remembering, set_state, state_of
 
 
-class Stopped(Exception):
+class StoppedError(Exception):
     pass
 
 
@@ -25,7 +25,7 @@ class Notes:
         if self.n_left is not None:
             self.n_left -= 1
             if self.n_left < 0:
-                raise Stopped
+                raise StoppedError
 
 
 @pytest.fixture(scope="module")
@@ -51,7 +51,7 @@ def test_stopped_after_any_iteration(case, order, told):
     assert np.array_equal(plain.labels_, labels)
     for stop in range(0, n_left, 3):
         notes = Notes(stop)
-        with remembering(notes), pytest.raises(Stopped):
+        with remembering(notes), pytest.raises(StoppedError):
             conclust.ConstrainedKMeans(**model.get_params()).fit(X, constraints=known)
         notes.n_left = None
         with remembering(notes):

@@ -99,8 +99,8 @@ class Bookmark:
             found = {
                 "labels": best.labels,
                 "centers": best.centers,
-                "inertia": np.float64(best.inertia),
-                "converged": np.bool_(best.converged),
+                "inertia": np.array(best.inertia),
+                "converged": np.array(best.converged),
                 "history": _table(best.history),
             }
             self._memory.leave("best", found, now=True)
@@ -130,7 +130,7 @@ class Bookmark:
         )
 
     def _here(self) -> dict[str, np.ndarray]:
-        return {"number": np.int64(self.number), "began": self._began}
+        return {"number": np.array(self.number), "began": self._began}
 
     def _records(self, table: np.ndarray) -> list[Any]:
         kinds = self._record.__annotations__.values()
@@ -140,12 +140,15 @@ class Bookmark:
         ]
 
     def _standing(self, place: Arrays) -> Standing:
+        unchanged, converged, cycles = place["flags"].tolist()
         return Standing(
             place["centers"],
             place["before"],
             self._records(place["history"]),
             place["seen"].tolist(),
-            *(bool(each) for each in place["flags"]),
+            unchanged,
+            converged,
+            cycles,
             place["drawn"] if len(place["drawn"]) else None,
         )
 

@@ -49,8 +49,8 @@ def wants_blocks(path: Path, asked: bool | None) -> bool:
     if asked and suffix not in IN_BLOCKS:
         check_file(path)
         raise BadInput(
-            f"--blocks: {path.name} cannot be read in blocks; save it as Parquet (a file, or several "
-            "in a folder) or as .npy, or leave out --blocks."
+            f"--blocks: {path.name} cannot be read in blocks; save it as Parquet (a file, or "
+            "several in a folder) or as .npy, or leave out --blocks."
         )
     if asked is not None or suffix not in IN_BLOCKS or not path.exists():
         return bool(asked)
@@ -63,8 +63,8 @@ def refuse_in_blocks(given: dict[str, bool]) -> None:
     for option, is_given in given.items():
         if is_given:
             raise BadInput(
-                f"{option} needs the whole table in memory, and it is read in blocks: leave it out, "
-                "or pass --no-blocks."
+                f"{option} needs the whole table in memory, and it is read in blocks: leave it "
+                "out, or pass --no-blocks."
             )
 
 
@@ -105,6 +105,8 @@ class BigTable:
     is_array: bool
     block_rows: int
     notes: list[str]
+
+    ids = None  # those of all rows are never held
 
     def __len__(self) -> int:
         return self.n_rows
@@ -202,7 +204,7 @@ def _open_parquet(path: Path, options: TableOptions) -> BigTable:
     notes = []
     named = options.named(schema.names)
     asked = {options.id_col, *(name for names in named.values() for name in names)}
-    index = [name for name in (schema.pandas_metadata or {}).get("index_columns", ())]
+    index = (schema.pandas_metadata or {}).get("index_columns", ())
     columns = []
     for field in schema:
         if types.is_list(field.type) or types.is_large_list(field.type):

@@ -187,7 +187,8 @@ def command(
         job, found, record = cluster_in_blocks(
             asked, output, block_rows, resume, projection, model, names, quiet=as_json
         )
-        return show_json(record) if as_json else _print(job, found, record)
+        _tell(job, found, record, as_json=as_json)
+        return
     if resume:
         raise BadInput(
             f"--resume goes on with a run in blocks, and {data.name} is read whole: leave it out, "
@@ -214,10 +215,7 @@ def command(
         found = run(job, n_clusters, method, given, seed, quiet=as_json)
         with working("writing the report"):
             record = write(folder, job, found, seed, projection, model, labels=labels)
-    if as_json:
-        show_json(record)
-    else:
-        _print(job, found, record)
+    _tell(job, found, record, as_json=as_json)
 
 
 def run(
@@ -604,7 +602,10 @@ def _write_model(path: Path, job: "Job", found: Outcome, required: bool) -> str:
 # ---------------------------------------------------------------------- words
 
 
-def _print(job: "Job", found: Outcome, record: dict[str, Any]) -> None:
+def _tell(job: "Job", found: Outcome, record: dict[str, Any], *, as_json: bool) -> None:
+    if as_json:
+        show_json(record)
+        return
     report = found.report
     sizes = ", ".join(map(str, record["cluster_sizes"]))
     n_aside = record["n_rows"] - sum(record["cluster_sizes"])

@@ -15,7 +15,6 @@ from conclust._arrays import IntArray
 from conclust._declare import Method, methods, why_not
 from conclust.cli._big_table import (
     BigTable,
-    Survey,
     open_big,
     sampled_table,
     survey,

@@ -4,13 +4,16 @@ import hashlib
 import warnings
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from conclust.cli._embeddings import prepare_embeddings
 from conclust.cli._errors import BadInput
 from conclust.cli._options import TableOptions
 from conclust.cli._prepare import Prepared, prepare
 from conclust.cli._table import Table, read_table
+
+if TYPE_CHECKING:
+    from conclust.cli._big_table import BigTable
 
 
 @dataclass(frozen=True)
@@ -72,7 +75,10 @@ def read_job(
 
 
 def read_links(
-    path: Path | None, table: Table, encoding: str | None = None, skip_unknown: bool = False
+    path: Path | None,
+    table: "Table | BigTable",
+    encoding: str | None = None,
+    skip_unknown: bool = False,
 ) -> Any:
     """The statements, checked against the rows of the table."""
     from conclust import Constraints, read_constraints

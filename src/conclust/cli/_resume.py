@@ -100,7 +100,7 @@ class State:
         """Write what is not written yet."""
         for name, arrays in list(self._pending.items()):
             with atomic_write(self.folder / f"{name}.npz", "wb") as file:
-                np.savez(file, **arrays)
+                np.savez(file, **dict(arrays))  # type: ignore[arg-type]
             self._pending.pop(name, None)
         self._written = time.monotonic()
 
@@ -111,7 +111,9 @@ class State:
             yield
         except KeyboardInterrupt:
             self.flush()
-            click.echo(f"\nStopped{self._where()}. The same command with --resume goes on.", err=True)
+            click.echo(
+                f"\nStopped{self._where()}. The same command with --resume goes on.", err=True
+            )
             raise
         except (BadInput, ConclustError):
             if self.found("place") is None:
