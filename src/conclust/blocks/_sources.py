@@ -158,7 +158,8 @@ def _opened(path: Path) -> Any:
             "pip install 'conclust[parquet]'."
         ) from error
     try:
-        return pyarrow.parquet.ParquetFile(path)
+        # Buffered beforehand, as is the default, all row groups of a file would be held.
+        return pyarrow.parquet.ParquetFile(path, pre_buffer=False)
     except pa.ArrowException as error:
         raise ValueError(f"{path.name} cannot be read as a Parquet file: {error}") from error
 
