@@ -31,8 +31,8 @@ if TYPE_CHECKING:
 IN_BLOCKS = (".parquet", ".npy")
 # In memory a table is held several times: as cells, as numbers, moved to their mean.
 SHARE = 1 / 8
-# Cells read at a time: 32 MB of numbers.
-CELLS = 1 << 22
+# Cells read at a time: 8 MB of numbers, held several times while they are prepared.
+CELLS = 1 << 20
 # Rows from which it is learned what to do with columns; of fewer, all.
 SAMPLE = 100_000
 
@@ -225,7 +225,8 @@ def _opened(path: Path) -> Any:
             'pip install "conclust[parquet]".'
         ) from error
     try:
-        return pyarrow.parquet.ParquetFile(path)
+        # Buffered beforehand, as is the default, all row groups of a file would be held.
+        return pyarrow.parquet.ParquetFile(path, pre_buffer=False)
     except pa.ArrowException as error:
         text = str(error).strip().split("\n")[0][:200]
         raise BadInput(f"{path.name} is not a Parquet file: {text}") from error

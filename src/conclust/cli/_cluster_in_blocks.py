@@ -104,7 +104,7 @@ def cluster_in_blocks(
     )
     with output_folder(output) as folder:
         state = State(folder, asked.fingerprint(table), resume=resume)
-        with state.kept():
+        with state.kept(), _enough_memory(table):
             job, rows, known, X = _prepared(asked, table, state)
             for note in job.notes:
                 say(f"  {note}", quiet=quiet)
@@ -128,6 +128,17 @@ def cluster_in_blocks(
                     labels=Labels(names), whole=Whole(write_labels, record, state.folder),
                 )  # fmt: skip
     return job, found, record
+
+
+@contextlib.contextmanager
+def _enough_memory(table: BigTable) -> Iterator[None]:
+    try:
+        yield
+    except MemoryError as error:
+        raise BadInput(
+            f"Memory does not suffice for blocks of {table.block_rows:,} rows; a smaller number in "
+            "--block-rows needs less."
+        ) from error
 
 
 def _method(name: str) -> tuple[Method, list[str]]:
