@@ -12,7 +12,7 @@ import pandas as pd
 import pytest
 
 import conclust
-from conclust.cli import _big_table, _memory
+from conclust.cli import _big_table, _cluster_in_blocks, _memory
 from tests.cli.conftest import assert_bad_input, read, run, write
 
 pytest.importorskip("pyarrow")
@@ -136,6 +136,7 @@ def test_other_methods_that_read_blocks(case, method):
 def test_a_sample_tells_what_to_do_with_columns(case, monkeypatch):
     # Check on a sample of a sixth of the rows that the ends of columns are known all the same.
     monkeypatch.setattr(_big_table, "SAMPLE", 100)
+    monkeypatch.setattr(_cluster_in_blocks, "SHOWN", 20)
     case.frame["row"] = np.random.RandomState(1).permutation(600) + 7
     case.frame["rare"] = 0.0
     case.frame.loc[431, "rare"] = 1.0
@@ -144,6 +145,9 @@ def test_a_sample_tells_what_to_do_with_columns(case, monkeypatch):
     assert result.exit_code == 0, result.output
     assert "row left out: it counts the rows" in result.stdout
     assert "learned from 100 of the 600 rows" in result.stdout
+    told = record(case.folder / "out")
+    assert told["statements"]["n_statements"] == len(case.said)
+    assert told["n_rows_in_report"] < 20 + 2 * len(case.said) + 1
     assert "rare" not in record(case.folder / "out")["columns"]["left_out"]
     labels = [int(row["label"]) for row in read(case.folder / "out" / "labels.csv")]
     assert conclust.metrics.pairwise_f1(case.y, labels) > 0.8

@@ -12,6 +12,7 @@ from conclust._lloyd.in_blocks import RowsInBlocks
 from conclust.exceptions import MissingExtraError
 
 Rows = npt.NDArray[Any]
+BUFFER = 1 << 18  # bytes of each column of a Parquet file that are held before they are decoded
 
 
 class Source:
@@ -158,8 +159,8 @@ def _opened(path: Path) -> Any:
             "pip install 'conclust[parquet]'."
         ) from error
     try:
-        # Buffered beforehand, as is the default, all row groups of a file would be held.
-        return pyarrow.parquet.ParquetFile(path, pre_buffer=False)
+        # By default all row groups are buffered beforehand, and each is held as a whole.
+        return pyarrow.parquet.ParquetFile(path, pre_buffer=False, buffer_size=BUFFER)
     except pa.ArrowException as error:
         raise ValueError(f"{path.name} cannot be read as a Parquet file: {error}") from error
 

@@ -33,6 +33,8 @@ IN_BLOCKS = (".parquet", ".npy")
 SHARE = 1 / 8
 # Cells read at a time: 8 MB of numbers, held several times while they are prepared.
 CELLS = 1 << 20
+# Bytes of each column of a Parquet file that are held before they are decoded.
+BUFFER = 1 << 18
 # Rows from which it is learned what to do with columns; of fewer, all.
 SAMPLE = 100_000
 
@@ -225,8 +227,8 @@ def _opened(path: Path) -> Any:
             'pip install "conclust[parquet]".'
         ) from error
     try:
-        # Buffered beforehand, as is the default, all row groups of a file would be held.
-        return pyarrow.parquet.ParquetFile(path, pre_buffer=False)
+        # By default all row groups are buffered beforehand, and each is held as a whole.
+        return pyarrow.parquet.ParquetFile(path, pre_buffer=False, buffer_size=BUFFER)
     except pa.ArrowException as error:
         text = str(error).strip().split("\n")[0][:200]
         raise BadInput(f"{path.name} is not a Parquet file: {text}") from error
@@ -240,15 +242,16 @@ class Survey(NamedTuple):
 
     rows: IntArray  # (m,) their numbers, ascending
     frame: "pd.DataFrame"  # (m rows) all columns
-    is_drawn: Any  # (m,) bool: False where a row is kept only because it was asked for
+    is_drawn: Any  # (m,) bool: of the sample, or an extreme
+    is_asked: Any  # (m,) bool: asked for
     counting: list[str]  # columns that count the rows
 
     def part(self, n_drawn: int, seed: int) -> Any:
         """(m,) bool: the rows asked for, and at most so many of the others."""
-        others = np.flatnonzero(self.is_drawn)
+        others = np.flatnonzero(~self.is_asked)
         if len(others) > n_drawn:
             others = np.random.RandomState(seed).choice(others, n_drawn, replace=False)
-        found = ~self.is_drawn
+        found = self.is_asked.copy()
         found[others] = True
         return found
 
@@ -289,18 +292,28 @@ def survey(
         if extremes is not None:
             extremes.look(frame, start)
         at = np.flatnonzero(in_sample | asked)
-        pieces.append((start + at, frame.iloc[at], in_sample[at]))
+        pieces.append(_Piece(start + at, frame.iloc[at], in_sample[at], asked[at]))
     if extremes is not None:
         pieces += extremes.pieces()
-    found = np.concatenate([numbers for numbers, _, _ in pieces])
-    is_drawn = np.concatenate([each for _, _, each in pieces])
-    # Of a row that is there twice the entry of an extreme, which counts as drawn, comes first.
-    order = np.lexsort((~is_drawn, found))
-    order = order[np.append(True, np.diff(found[order]) > 0)]
-    kept = pd.concat([frame for _, frame, _ in pieces], ignore_index=True)
-    kept = kept.iloc[order].reset_index(drop=True)
+    found, first, which = np.unique(
+        np.concatenate([piece.rows for piece in pieces]), return_index=True, return_inverse=True
+    )
+    is_drawn, is_asked = np.zeros((2, len(found)), dtype=bool)  # extremes are there twice
+    is_drawn[which[np.concatenate([piece.is_drawn for piece in pieces])]] = True
+    is_asked[which[np.concatenate([piece.is_asked for piece in pieces])]] = True
+    kept = pd.concat([piece.frame for piece in pieces], ignore_index=True)
+    kept = kept.iloc[first].reset_index(drop=True)
     counting = [] if extremes is None else extremes.counting(kept, table.n_rows)
-    return Survey(found[order], kept, is_drawn[order], counting)
+    return Survey(found, kept, is_drawn, is_asked, counting)
+
+
+class _Piece(NamedTuple):
+    """Rows kept from one block, as in `Survey`."""
+
+    rows: IntArray
+    frame: "pd.DataFrame"
+    is_drawn: Any
+    is_asked: Any
 
 
 def _drawn(n_rows: int) -> IntArray:
@@ -333,11 +346,9 @@ class _Extremes:
                 if last is None or value > last[0]:
                     self._found[name, sign] = (value, start + at, frame.iloc[[at]])
 
-    def pieces(self) -> "list[tuple[IntArray, pd.DataFrame, Any]]":
-        return [
-            (np.array([row]), frame, np.ones(1, dtype=bool))
-            for _, row, frame in self._found.values()
-        ]
+    def pieces(self) -> list[_Piece]:
+        yes, no = np.ones(1, dtype=bool), np.zeros(1, dtype=bool)
+        return [_Piece(np.array([row]), frame, yes, no) for _, row, frame in self._found.values()]
 
     def counting(self, kept: "pd.DataFrame", n_rows: int) -> list[str]:
         """Columns of different whole numbers without a gap, as far as the rows kept tell."""
