@@ -35,8 +35,8 @@ SHARE = 1 / 8
 CELLS = 1 << 20
 # Bytes of each column of a Parquet file that are held before they are decoded.
 BUFFER = 1 << 18
-# Rows from which it is learned what to do with columns; of fewer, all.
-SAMPLE = 100_000
+# Rows from which it is learned what to do with columns, fewer in a wide table: 32 MB of numbers.
+SAMPLE, SAMPLE_CELLS = 100_000, 1 << 22
 
 Show = Callable[[int], object]
 
@@ -278,7 +278,7 @@ def survey(
     """
     import pandas as pd
 
-    drawn, pieces = _drawn(table.n_rows), []
+    drawn, pieces = _drawn(table), []
     extremes = _Extremes() if len(drawn) < table.n_rows else None
     named = None if ids is None else _Named(*ids)
     for start, frame in table.read(columns, show):
@@ -316,13 +316,15 @@ class _Piece(NamedTuple):
     is_asked: Any
 
 
-def _drawn(n_rows: int) -> IntArray:
-    """Numbers of the rows of the sample: always the same."""
+def _drawn(table: BigTable) -> IntArray:
+    """Numbers of the rows of the sample, all if they are few: always the same."""
     from sklearn.utils.random import sample_without_replacement
 
-    if n_rows <= SAMPLE:
-        return np.arange(n_rows)
-    return np.sort(sample_without_replacement(n_rows, SAMPLE, random_state=0)).astype(np.int64)
+    n_drawn = min(SAMPLE, max(SAMPLE_CELLS // len(table.columns), 1000))
+    if table.n_rows <= n_drawn:
+        return np.arange(table.n_rows)
+    rows = sample_without_replacement(table.n_rows, n_drawn, random_state=0)
+    return np.sort(rows).astype(np.int64)
 
 
 def _between(rows: IntArray, start: int, stop: int) -> IntArray:
@@ -413,10 +415,11 @@ def sampled_table(
     notes = [*table.notes]
     if counting:
         notes.append(f"{', '.join(counting)} left out: it counts the rows.")
-    if int(seen.is_drawn.sum()) < table.n_rows:
+    n_drawn = int(seen.is_drawn.sum())
+    if n_drawn < table.n_rows:
         notes.append(
-            f"What is done to columns is learned from {SAMPLE:,} of the {table.n_rows:,} rows and "
-            "the largest and smallest numbers; counts below are of these."
+            f"What is done to columns is learned from {n_drawn:,} of the {table.n_rows:,} rows, "
+            "with the largest and smallest numbers; counts below are of these."
         )
     found = chosen(table.path, seen.frame[where].reset_index(drop=True), options, [], notes)
     ids = found.ids or [str(row) for row in seen.rows[where].tolist()]

@@ -78,6 +78,7 @@ class Whole:
 
     write_labels: Callable[[Path], int]  # of all rows; returns how many cells were guarded
     record: dict[str, Any]  # what run.json says of all rows
+    remark: str  # on the page, about the rows it does not show; or nothing
     within: Path  # where results are written before they are moved
 
 
@@ -432,6 +433,9 @@ def write(
         said |= {"notes": job.notes + done, "comparison": comparison, "details": record}
         said |= {"projection": projection, "seed": seed, "names": named}
         said["classes"] = labels.classes
+        if whole is not None and whole.remark:
+            said["source"] = f"a part of {job.table.path.name}"
+            said["warnings"] = [whole.remark, *said["warnings"]]
         if (folder / "run.json").exists():
             record["warnings"].append("The results of an earlier run in this folder are replaced.")
         write_report(new / "report.html", job.X, found.labels, job.constraints, **said)

@@ -122,12 +122,22 @@ def cluster_in_blocks(
                 "cluster_sizes": sizes_of(labels, found.n_clusters),
                 "labels_sha256": labels_checksum(labels),
             }
+            whole = Whole(write_labels, record, _remark(len(rows), len(table)), state.folder)
             with working("writing the report"):
                 record = write(
                     folder, job, found, asked.seed, projection, model,
-                    labels=Labels(names), whole=Whole(write_labels, record, state.folder),
+                    labels=Labels(names), whole=whole,
                 )  # fmt: skip
     return job, found, record
+
+
+def _remark(n_shown: int, n_rows: int) -> str:
+    if n_shown == n_rows:
+        return ""
+    return (
+        f"This page knows {n_shown:,} of the {n_rows:,} rows, drawn at random or named in "
+        "statements, and counts these; all are in labels.csv."
+    )
 
 
 @contextlib.contextmanager
