@@ -189,6 +189,7 @@ def test_the_limit_of_a_process_counts():
         (["--id-col", "kee"], ["no column 'kee'", "'key'"]),
         (["--id-col", "kind"], ["must be unique"]),
         (["--columns", "v"], ["no column 'v'"]),
+        (["--id-col", "x"], ["row 0 (counted from 0) has no id"]),
     ],
 )
 def test_what_cannot_be_done_in_blocks_is_named(case, more, words):

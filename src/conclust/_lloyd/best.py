@@ -10,6 +10,8 @@ from conclust._lloyd.bookmark import Bookmark
 from conclust._progress import progress
 from conclust.exceptions import DegenerateClusteringWarning
 
+# Labels that are looked at at a time.
+CHUNK = 1 << 20
 # Values closer than this, relatively, are the same.
 SAME = 1e-10
 RunT = TypeVar("RunT")
@@ -80,7 +82,10 @@ def warn_if_degenerate(
     labels: np.ndarray, n_clusters: int, way_out: str = "Lower n_clusters."
 ) -> None:
     """Say so when clusters were left empty; to be called by `fit` itself."""
-    n_found = np.count_nonzero(np.bincount(labels[labels >= 0], minlength=n_clusters))
+    is_found = np.zeros(n_clusters + 1, dtype=bool)  # the last one is that of rows set aside
+    for start in range(0, len(labels), CHUNK):  # labels may be in a file
+        is_found[labels[start : start + CHUNK]] = True
+    n_found = int(is_found[:-1].sum())
     if n_found < n_clusters:
         warnings.warn(
             f"Only {n_found} of n_clusters={n_clusters} clusters have rows: X has too few distinct "

@@ -83,6 +83,7 @@ class Whole:
 
 
 N_BROKEN = 10  # broken statements printed; all are in the report
+CHUNK = 1 << 20  # labels counted at a time: numpy makes longer numbers of them for that
 
 
 @click.command("cluster")
@@ -196,11 +197,8 @@ def command(
             "or pass --blocks."
         )
     job = read_job(data, links, options, skip_unknown)
-    for warning in job.warnings:
-        say(f"Warning: {warning} Leave out --raw, or the column (--exclude).", quiet=as_json)
     say(f"{data.name}: {len(job.table):,} rows, {job.X.shape[1]:,} features.", quiet=as_json)
-    for note in job.notes:
-        say(f"  {note}", quiet=as_json)
+    say_job(job, quiet=as_json)
     if isinstance(n_clusters, int):
         check_n_clusters(n_clusters, len(job.table))
         check_names(names, n_clusters)
@@ -217,6 +215,14 @@ def command(
         with working("writing the report"):
             record = write(folder, job, found, seed, projection, model, labels=labels)
     _tell(job, found, record, as_json=as_json)
+
+
+def say_job(job: "Job", *, quiet: bool) -> None:
+    """Say what was done to the table, and what is wrong with that."""
+    for warning in job.warnings:
+        say(f"Warning: {warning} Leave out --raw, or the column (--exclude).", quiet=quiet)
+    for note in job.notes:
+        say(f"  {note}", quiet=quiet)
 
 
 def run(
@@ -556,7 +562,11 @@ def _parameter(value: Any) -> Any:
 def sizes_of(labels: Any, n_clusters: int) -> list[int]:
     import numpy as np
 
-    return np.bincount(labels[labels >= 0], minlength=n_clusters).tolist()
+    sizes = np.zeros(n_clusters, dtype=np.int64)
+    for start in range(0, len(labels), CHUNK):
+        some = labels[start : start + CHUNK]
+        sizes += np.bincount(some[some >= 0], minlength=n_clusters)
+    return sizes.tolist()
 
 
 def _doubt(estimator: Any) -> Any:
@@ -571,7 +581,7 @@ def labels_checksum(labels: Any) -> str:
 
     import numpy as np
 
-    return hashlib.sha256(np.asarray(labels, dtype="<i4").tobytes()).hexdigest()
+    return hashlib.sha256(np.ascontiguousarray(labels, dtype="<i4").data).hexdigest()
 
 
 def _write_model(path: Path, job: "Job", found: Outcome, required: bool) -> str:
@@ -596,7 +606,7 @@ def _write_model(path: Path, job: "Job", found: Outcome, required: bool) -> str:
     except Exception as error:  # skops is missing, or does not know something the method holds
         if required and isinstance(error, MissingExtraError):
             raise
-        reason = str(error) if isinstance(error, MissingExtraError) else f"skops says: {error}"
+        reason = str(error) if isinstance(error, MissingExtraError) else f"skops says: {error!r}"
         if required:
             raise BadInput(f"--model: {reason}") from error
         return f"No model.skops: {reason}"

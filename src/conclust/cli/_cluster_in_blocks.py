@@ -1,6 +1,7 @@
 """``conclust cluster`` on a table that memory does not hold, and ``--resume``."""
 
 import contextlib
+import copy
 import csv
 import time
 import warnings
@@ -22,12 +23,14 @@ from conclust.cli._big_table import (
     write_prepared,
 )
 from conclust.cli._cluster import (
+    Labels,
     Outcome,
     Whole,
     confidence_of,
     for_the_user,
     labels_checksum,
     number_of_clusters,
+    say_job,
     sizes_of,
     way_out_of_clashes,
     write,
@@ -89,7 +92,7 @@ def cluster_in_blocks(
     quiet: bool,
 ) -> tuple[Job, Outcome, dict[str, Any]]:
     """Read, fit and write; return the rows shown, what was found, and what run.json holds."""
-    from conclust.cli._cluster import Labels
+    from conclust.reporting import check_projection
 
     table = open_big(asked.data, asked.options, block_rows)
     if asked.links is not None and not asked.links.exists():
@@ -98,20 +101,22 @@ def cluster_in_blocks(
         check_n_clusters(asked.n_clusters, len(table))
         check_names(names, asked.n_clusters)
     method, reasons = _method(asked.method)
-    say(
-        f"{asked.data.name}: {len(table):,} rows, read in blocks of {table.block_rows:,}.",
-        quiet=quiet,
-    )
+    rows_read = f"{len(table):,} rows, read in blocks of {table.block_rows:,}."
+    say(f"{asked.data.name}: {rows_read}", quiet=quiet)
     with output_folder(output) as folder:
         state = State(folder, asked.fingerprint(table), resume=resume)
         with state.kept(), _enough_memory(table):
             job, rows, known, X = _prepared(asked, table, state)
-            for note in job.notes:
-                say(f"  {note}", quiet=quiet)
+            say_job(job, quiet=quiet)
+            with about("--map"):
+                check_projection(projection, len(rows))
             found = _fit(asked, method, reasons, job, rows, known, X, state, quiet)
             labels, confidence = found.estimator.labels_, confidence_of(found.estimator, X)
-            if confidence is not None:
-                found = replace(found, confidence=confidence[rows])
+            found = replace(
+                found,
+                estimator=_for_new_rows(found.estimator),
+                confidence=None if confidence is None else confidence[rows],
+            )
 
             def write_labels(path: Path) -> int:
                 return _write_labels(path, table, asked.options.id_col, labels, confidence, names)
@@ -129,6 +134,14 @@ def cluster_in_blocks(
                     labels=Labels(names), whole=whole,
                 )  # fmt: skip
     return job, found, record
+
+
+def _for_new_rows(estimator: Any) -> Any:
+    """A model with centres as `predict` needs it: labels of all rows would be packed in memory."""
+    model = copy.copy(estimator)
+    if hasattr(model, "cluster_centers_"):
+        del model.labels_
+    return model
 
 
 def _remark(n_shown: int, n_rows: int) -> str:
@@ -175,8 +188,6 @@ def _prepared(asked: Request, table: BigTable, state: State) -> tuple[Job, IntAr
 
     One pass over the table, and one more where its numbers are not used as they are.
     """
-    import conclust
-
     options = asked.options
     columns = table.columns_for(options)
     known, rows, ids = None, np.empty(0, dtype=np.int64), None
@@ -184,8 +195,7 @@ def _prepared(asked: Request, table: BigTable, state: State) -> tuple[Job, IntAr
         if asked.links is not None and options.id_col is None:
             known = read_links(asked.links, table, options.encoding, asked.skip_unknown)
             rows = known.samples
-        elif asked.links is not None:
-            assert options.id_col is not None
+        elif options.id_col is not None:
             ids = options.id_col, _names_in(asked.links, options.encoding)
     with passing("looking through the table", len(table)) as show:
         seen = survey(table, columns, rows, ids, show)
@@ -205,7 +215,7 @@ def _prepared(asked: Request, table: BigTable, state: State) -> tuple[Job, IntAr
     X, notes = _rows(table, prepared, options, state)
     part = replace(prepared, X=X[rows], notes=prepared.notes + notes)
     job = Job(shown, part, told, asked.links, about_links + more, about_data=table.facts)
-    return job, rows, known, conclust.blocks.open(X, block_rows=table.block_rows)
+    return job, rows, known, X
 
 
 @contextlib.contextmanager
@@ -218,10 +228,10 @@ def _noted() -> Iterator[list[str]]:
     found += [str(each.message) for each in caught]
 
 
-def _names_in(links: Path, encoding: str | None) -> list[str]:
+def _names_in(links: Path | None, encoding: str | None) -> list[str]:
     from conclust.constraints import summarize_file
 
-    return summarize_file(links, encoding).names
+    return [] if links is None else summarize_file(links, encoding).names
 
 
 def _links_of(asked: Request, shown: Table, n_rows: int) -> Any:
@@ -242,13 +252,13 @@ def _rows(
     transformer = prepared.transformer
     as_it_is = table.is_array and not transformer.scale and prepared.numbers == table.columns
     if as_it_is and not _holds_missing(table):
-        return conclust.blocks.open(table.path), []
+        return conclust.blocks.open(table.path, block_rows=table.block_rows), []
     notes = []
     if not state.rows.exists():
         with passing("preparing rows", len(table)) as show:
             notes = write_prepared(state.rows, table, prepared, options, show)
     with about("--resume"):
-        return conclust.blocks.open(state.rows), notes
+        return conclust.blocks.open(state.rows, block_rows=table.block_rows), notes
 
 
 def _holds_missing(table: BigTable) -> bool:
