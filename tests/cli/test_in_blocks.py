@@ -122,6 +122,8 @@ def test_the_model_predicts_and_names_are_written(case):
     case.cluster("--blocks", "--model", "--names", "0=First")
     rows = read(case.folder / "out" / "labels.csv")
     assert {row["cluster_name"] for row in rows if row["label"] == "0"} == {"First"}
+    model = conclust.load(case.folder / "out" / "model.skops")[-1]
+    assert not hasattr(model, "labels_")
     again = run("predict", case.folder / "out" / "model.skops", case.data, "--json")
     labels = [int(row["label"]) for row in rows]
     assert np.mean(np.equal(json.loads(again.stdout)["label"], labels)) > 0.9

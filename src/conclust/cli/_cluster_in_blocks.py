@@ -140,7 +140,8 @@ def _for_new_rows(estimator: Any) -> Any:
     """A model with centres as `predict` needs it: labels of all rows would be packed in memory."""
     model = copy.copy(estimator)
     if hasattr(model, "cluster_centers_"):
-        del model.labels_
+        for name in ("labels_", "report_"):  # which holds them, too
+            vars(model).pop(name, None)
     return model
 
 
