@@ -77,7 +77,14 @@ def progress(verbose: int | bool, what: str, total: int) -> Iterator[Callable[..
         yield lambda record=None, advance=0: None
         return
     from rich.console import Console
-    from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeElapsedColumn
+    from rich.progress import (
+        BarColumn,
+        MofNCompleteColumn,
+        Progress,
+        TextColumn,
+        TimeElapsedColumn,
+        TimeRemainingColumn,
+    )
 
     console = Console(stderr=True)
     if not (console.is_terminal or console.is_jupyter):
@@ -88,6 +95,8 @@ def progress(verbose: int | bool, what: str, total: int) -> Iterator[Callable[..
         BarColumn(),
         MofNCompleteColumn(),
         TimeElapsedColumn(),
+        TextColumn("left"),
+        TimeRemainingColumn(),
         rate_column(),
         TextColumn("{task.fields[record]}"),
     )

@@ -179,3 +179,17 @@ def test_a_source_that_changes_is_noticed():
 def test_blocks_are_not_loaded_unasked():
     with pytest.raises(TypeError, match=r"would be loaded into memory whole.*X\.to_numpy\(\)"):
         np.asarray(blocks.open(X))
+
+
+def test_a_pass_over_a_parquet_file_holds_a_part_of_it(tmp_path):
+    pa = pytest.importorskip("pyarrow")
+    import pyarrow.parquet
+
+    path = tmp_path / "rows.parquet"
+    table = pa.table({"x": np.random.RandomState(0).normal(size=1_000_000)})
+    pyarrow.parquet.write_table(table, path, row_group_size=50_000)
+    del table
+    before, most = pa.total_allocated_bytes(), 0
+    for _ in conclust.blocks.open(path, block_rows=10_000).read():
+        most = max(most, pa.total_allocated_bytes() - before)
+    assert most < path.stat().st_size / 4

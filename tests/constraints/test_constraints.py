@@ -335,3 +335,22 @@ def test_ids_come_back_from_a_file_as_they_were(ids):
     assert back == known
     assert back.ids.tolist() == known.ids.tolist()
     assert back.ids.dtype == known.ids.dtype
+
+
+def test_statements_about_a_part_of_a_table_are_the_same_about_all_of_it():
+    # Check pairs, triplets and groups there and back; -1 marks rows that nothing is said about.
+    part = Constraints([(0, 1)], [(1, 2)], [(0, 1, 3)]) + Constraints.from_groups(
+        apart=[0, -1, 0, 0]
+    )
+    rows = np.array([3, 5, 6, 9])
+    whole = part.moved(rows, 12)
+    assert whole.n_samples == 12
+    assert whole.must_link.tolist() == [[3, 5]]
+    assert whole.cannot_link.tolist() == [[5, 6]]
+    assert whole.relative.tolist() == [[3, 5, 9]]
+    assert [group.tolist() for group in whole.apart_groups] == [[3, 6, 9]]
+    place = np.full(12, -1)
+    place[rows] = np.arange(4)
+    back = whole.moved(place, 4, ids=["a", "b", "c", "d"])
+    assert back == part.on(4)
+    assert back.name(3) == "d"

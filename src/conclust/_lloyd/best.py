@@ -6,6 +6,7 @@ from typing import Any, TypeVar
 
 import numpy as np
 
+from conclust._lloyd.bookmark import Bookmark
 from conclust._progress import progress
 from conclust.exceptions import DegenerateClusteringWarning
 
@@ -28,6 +29,7 @@ def best_of_starts(
     *,
     what: str = "",
     verbose: int | bool = 0,
+    bookmark: Bookmark | None = None,
 ) -> RunT:
     """Make several starts and return the best one.
 
@@ -41,21 +43,27 @@ def best_of_starts(
     what : str
         What is being fitted, for the progress bar.
     verbose : int or bool, default=0
+    bookmark : Bookmark, default=None
+        Says from which start to go on; gets the best run while there are starts to come.
 
     Returns
     -------
     Run
         The first one on ties; see `is_better`.
     """
+    first, best = (0, None) if bookmark is None else (bookmark.number, bookmark.best())
     with progress(verbose, what, n_starts) as show:
-        best = start(0, show)
-        show(advance=1)
-        lowest = key(best) if n_starts > 1 else ()
-        for number in range(1, n_starts):
+        show(advance=first)
+        lowest = () if best is None else key(best)
+        for number in range(first, n_starts):
             run = start(number, show)
             show(advance=1)
-            if is_better(value := key(run), lowest):
+            value = key(run) if n_starts > 1 else ()
+            if best is None or is_better(value, lowest):
                 best, lowest = run, value
+                if bookmark is not None and number + 1 < n_starts:
+                    bookmark.keep(best)
+    assert best is not None
     return best
 
 

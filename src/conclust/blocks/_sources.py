@@ -13,6 +13,7 @@ from conclust.blocks._summary import Summary, summary_of
 from conclust.exceptions import MissingExtraError
 
 Rows = npt.NDArray[Any]
+BUFFER = 1 << 18  # bytes of each column of a Parquet file that are held before they are decoded
 
 
 class Source:
@@ -175,7 +176,8 @@ def _opened(path: Path) -> Any:
             "pip install 'conclust[parquet]'."
         ) from error
     try:
-        return pyarrow.parquet.ParquetFile(path)
+        # By default all row groups are buffered beforehand, and each is held as a whole.
+        return pyarrow.parquet.ParquetFile(path, pre_buffer=False, buffer_size=BUFFER)
     except pa.ArrowException as error:
         raise ValueError(f"{path.name} cannot be read as a Parquet file: {error}") from error
 

@@ -5,7 +5,7 @@ import json
 import sys
 import time
 import warnings
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -59,11 +59,7 @@ class Outcome:
     confidence: Any  # (n_samples,), or None where the method cannot tell
     report: "ConstraintReport"
     conflicts: "list[Conflict]"
-
-    @property
-    def labels(self) -> Any:
-        """The cluster of each row."""
-        return self.estimator.labels_
+    labels: Any  # the cluster of each row
 
 
 @dataclass(frozen=True)
@@ -76,7 +72,18 @@ class Labels:
     workbook: bool = False  # labels.xlsx too
 
 
+@dataclass(frozen=True)
+class Whole:
+    """A table of which the job holds some rows only."""
+
+    write_labels: Callable[[Path], int]  # of all rows; returns how many cells were guarded
+    record: dict[str, Any]  # what run.json says of all rows
+    remark: str  # on the page, about the rows it does not show; or nothing
+    within: Path  # where results are written before they are moved
+
+
 N_BROKEN = 10  # broken statements printed; all are in the report
+CHUNK = 1 << 20  # labels counted at a time: numpy makes longer numbers of them for that
 
 
 @click.command("cluster")
@@ -121,6 +128,13 @@ N_BROKEN = 10  # broken statements printed; all are in the report
 @click.option("--join", is_flag=True, help="labels.csv is your whole table with a column cluster.")
 @click.option("--xlsx", is_flag=True, help="Write labels.xlsx too, as for a workbook.")
 @click.option("--model/--no-model", default=None, help="Write model.skops, for `predict`.")
+@click.option(
+    "--blocks/--no-blocks",
+    default=None,
+    help="Read Parquet or NPY in blocks; by default if it is large beside the memory.",
+)
+@click.option("--block-rows", type=click.IntRange(1), help="Rows in a block.")
+@click.option("--resume", is_flag=True, help="Go on with a run in blocks that was stopped.")
 @table_options
 @seed_option
 @common_options
@@ -137,6 +151,9 @@ def command(
     join: bool,
     xlsx: bool,
     model: bool | None,
+    blocks: bool | None,
+    block_rows: int | None,
+    resume: bool,
     options: TableOptions,
     seed: int,
     as_json: bool,
@@ -152,6 +169,7 @@ def command(
     """
     from conclust._files import require_openpyxl
     from conclust._persist import require_skops
+    from conclust.cli._big_table import refuse_in_blocks, wants_blocks
     from conclust.cli._job import check_n_clusters, read_job
     from conclust.cli._join import read_cells
     from conclust.cli._names import check_names, classes_of, is_column, names_of
@@ -162,12 +180,25 @@ def command(
         require_skops()
     if xlsx:
         require_openpyxl(Path("labels.xlsx"))
+    output = output or Path(f"{data.name.split('.')[0] or 'table'}-clusters")
+    if wants_blocks(data, blocks):
+        from conclust.cli._cluster_in_blocks import Request, cluster_in_blocks
+
+        refuse_in_blocks({"--join": join, "--xlsx": xlsx, "--names COLUMN": is_column(named)})
+        asked = Request(data, links, skip_unknown, n_clusters, method, given, seed, options)
+        job, found, record = cluster_in_blocks(
+            asked, output, block_rows, resume, projection, model, names, quiet=as_json
+        )
+        _tell(job, found, record, as_json=as_json)
+        return
+    if resume:
+        raise BadInput(
+            f"--resume goes on with a run in blocks, and {data.name} is read whole: leave it out, "
+            "or pass --blocks."
+        )
     job = read_job(data, links, options, skip_unknown)
-    for warning in job.warnings:
-        say(f"Warning: {warning} Leave out --raw, or the column (--exclude).", quiet=as_json)
     say(f"{data.name}: {len(job.table):,} rows, {job.X.shape[1]:,} features.", quiet=as_json)
-    for note in job.notes:
-        say(f"  {note}", quiet=as_json)
+    say_job(job, quiet=as_json)
     if isinstance(n_clusters, int):
         check_n_clusters(n_clusters, len(job.table))
         check_names(names, n_clusters)
@@ -179,14 +210,19 @@ def command(
     )
     with about("--map"):
         check_projection(projection, len(job.table))
-    with output_folder(output or Path(f"{data.name.split('.')[0] or 'table'}-clusters")) as folder:
+    with output_folder(output) as folder:
         found = run(job, n_clusters, method, given, seed, quiet=as_json)
         with working("writing the report"):
             record = write(folder, job, found, seed, projection, model, labels=labels)
-    if as_json:
-        show_json(record)
-    else:
-        _print(job, found, record)
+    _tell(job, found, record, as_json=as_json)
+
+
+def say_job(job: "Job", *, quiet: bool) -> None:
+    """Say what was done to the table, and what is wrong with that."""
+    for warning in job.warnings:
+        say(f"Warning: {warning} Leave out --raw, or the column (--exclude).", quiet=quiet)
+    for note in job.notes:
+        say(f"  {note}", quiet=quiet)
 
 
 def run(
@@ -227,10 +263,11 @@ def run(
         n_clusters=k,
         curve=curve,
         seconds=seconds,
-        warnings=tuple(dict.fromkeys(str(w.message) for w in caught if _for_the_user(w))),
+        warnings=tuple(dict.fromkeys(str(w.message) for w in caught if for_the_user(w))),
         confidence=confidence_of(estimator, X),
         report=report_of(estimator, constraints),
         conflicts=conflicts,
+        labels=estimator.labels_,
     )
 
 
@@ -304,7 +341,7 @@ def reasons_of(method: Method, estimator: Any) -> list[str]:
     return [f"As asked for: {method.about}."]
 
 
-def _for_the_user(warning: Any) -> bool:
+def for_the_user(warning: Any) -> bool:
     from sklearn.exceptions import ConvergenceWarning
 
     from conclust.exceptions import ConclustWarning
@@ -356,6 +393,7 @@ def write(
     model: bool | None = None,
     comparison: Sequence[Mapping[str, Any]] = (),
     labels: Labels | None = None,
+    whole: Whole | None = None,
 ) -> dict[str, Any]:
     """Write everything; each file is whole or not there. Return what run.json holds."""
     from conclust._atomic import atomic_write
@@ -373,9 +411,12 @@ def write(
         for c, name in labels.names.items()
         if c not in named
     ]
-    with staged(folder, keep=others) as new:
+    with staged(folder, keep=others, within=whole.within if whole else None) as new:
         for name in names:
-            n_guarded = _write_labels(new / name, job, found, labels)
+            if whole is not None:
+                n_guarded = whole.write_labels(new / name)
+            else:
+                n_guarded = _write_labels(new / name, job, found, labels)
             if n_guarded:
                 what = "ids" if labels.cells is None else "cells"
                 notes.append(
@@ -392,11 +433,15 @@ def write(
             files.append("tree.nwk")
         head = {"command": ["conclust", *sys.argv[1:]], "folder": str(folder), "files": files}
         record = {**head, **record_of(job, found, seed), "warnings": [*job.warnings, *notes]}
+        record |= whole.record if whole else {}
         said = about_of(job, found)
         done = [note for note in notes if note not in found.warnings]
         said |= {"notes": job.notes + done, "comparison": comparison, "details": record}
         said |= {"projection": projection, "seed": seed, "names": named}
         said["classes"] = labels.classes
+        if whole is not None and whole.remark:
+            said["source"] = f"a part of {job.table.path.name}"
+            said["warnings"] = [whole.remark, *said["warnings"]]
         if (folder / "run.json").exists():
             record["warnings"].append("The results of an earlier run in this folder are replaced.")
         write_report(new / "report.html", job.X, found.labels, job.constraints, **said)
@@ -451,7 +496,7 @@ def record_of(job: "Job", found: Outcome, seed: int) -> dict[str, Any]:
         },
         "preparation": job.notes,
         "n_clusters": found.n_clusters,
-        "cluster_sizes": _sizes(found.labels, found.n_clusters),
+        "cluster_sizes": sizes_of(found.labels, found.n_clusters),
         "method": found.method.name,
         "why": found.reasons,
         "class": found.method.class_name,
@@ -461,7 +506,7 @@ def record_of(job: "Job", found: Outcome, seed: int) -> dict[str, Any]:
         "violated": found.report.violated.to_dict("records"),
         "conflicts": [str(c) for c in found.conflicts],
         "seconds": found.seconds,
-        "labels_sha256": _labels_checksum(found.labels),
+        "labels_sha256": labels_checksum(found.labels),
         "versions": versions(),
     }
     if found.curve is not None:
@@ -514,10 +559,14 @@ def _parameter(value: Any) -> Any:
     return value if value is None or isinstance(value, str | int | float | bool) else repr(value)
 
 
-def _sizes(labels: Any, n_clusters: int) -> list[int]:
+def sizes_of(labels: Any, n_clusters: int) -> list[int]:
     import numpy as np
 
-    return np.bincount(labels[labels >= 0], minlength=n_clusters).tolist()
+    sizes = np.zeros(n_clusters, dtype=np.int64)
+    for start in range(0, len(labels), CHUNK):
+        some = labels[start : start + CHUNK]
+        sizes += np.bincount(some[some >= 0], minlength=n_clusters)
+    return sizes.tolist()
 
 
 def _doubt(estimator: Any) -> Any:
@@ -527,12 +576,12 @@ def _doubt(estimator: Any) -> Any:
     return estimator.doubt() if hasattr(estimator, "doubt") else getattr(estimator, "doubt_", None)
 
 
-def _labels_checksum(labels: Any) -> str:
+def labels_checksum(labels: Any) -> str:
     import hashlib
 
     import numpy as np
 
-    return hashlib.sha256(np.asarray(labels, dtype="<i4").tobytes()).hexdigest()
+    return hashlib.sha256(np.ascontiguousarray(labels, dtype="<i4").data).hexdigest()
 
 
 def _write_model(path: Path, job: "Job", found: Outcome, required: bool) -> str:
@@ -557,7 +606,7 @@ def _write_model(path: Path, job: "Job", found: Outcome, required: bool) -> str:
     except Exception as error:  # skops is missing, or does not know something the method holds
         if required and isinstance(error, MissingExtraError):
             raise
-        reason = str(error) if isinstance(error, MissingExtraError) else f"skops says: {error}"
+        reason = str(error) if isinstance(error, MissingExtraError) else f"skops says: {error!r}"
         if required:
             raise BadInput(f"--model: {reason}") from error
         return f"No model.skops: {reason}"
@@ -567,10 +616,13 @@ def _write_model(path: Path, job: "Job", found: Outcome, required: bool) -> str:
 # ---------------------------------------------------------------------- words
 
 
-def _print(job: "Job", found: Outcome, record: dict[str, Any]) -> None:
+def _tell(job: "Job", found: Outcome, record: dict[str, Any], *, as_json: bool) -> None:
+    if as_json:
+        show_json(record)
+        return
     report = found.report
     sizes = ", ".join(map(str, record["cluster_sizes"]))
-    n_aside = len(found.labels) - sum(record["cluster_sizes"])
+    n_aside = record["n_rows"] - sum(record["cluster_sizes"])
     aside = f", {n_aside} rows in none," if n_aside else ""
     say(f"\n{found.n_clusters} clusters of {sizes} rows{aside} in {found.seconds:.1f} s.")
     if len(report.kept):

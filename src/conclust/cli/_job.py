@@ -4,13 +4,16 @@ import hashlib
 import warnings
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from conclust.cli._embeddings import prepare_embeddings
 from conclust.cli._errors import BadInput
 from conclust.cli._options import TableOptions
 from conclust.cli._prepare import Prepared, prepare
 from conclust.cli._table import Table, read_table
+
+if TYPE_CHECKING:
+    from conclust.cli._big_table import BigTable
 
 
 @dataclass(frozen=True)
@@ -23,6 +26,7 @@ class Job:
     links: Path | None
     about_links: list[str]  # statements that were left out
     embeddings: Path | None = None  # the file of vectors, where there is one
+    about_data: dict[str, Any] | None = None  # of a table too long for a checksum
 
     @property
     def X(self) -> Any:  # noqa: N802
@@ -40,14 +44,17 @@ class Job:
         return self.prepared.warnings
 
     @property
-    def inputs(self) -> dict[str, dict[str, str]]:
+    def inputs(self) -> dict[str, dict[str, Any]]:
         """Names and checksums of the files."""
-        files = {"data": self.table.path}
+        files = {} if self.about_data else {"data": self.table.path}
         if self.links is not None:
             files["constraints"] = self.links
         if self.embeddings is not None:
             files["embeddings"] = self.embeddings
-        return {role: {"path": str(path), "sha256": checksum(path)} for role, path in files.items()}
+        known = {"data": self.about_data} if self.about_data else {}
+        return known | {
+            role: {"path": str(path), "sha256": checksum(path)} for role, path in files.items()
+        }
 
 
 def read_job(
@@ -68,7 +75,10 @@ def read_job(
 
 
 def read_links(
-    path: Path | None, table: Table, encoding: str | None = None, skip_unknown: bool = False
+    path: Path | None,
+    table: "Table | BigTable",
+    encoding: str | None = None,
+    skip_unknown: bool = False,
 ) -> Any:
     """The statements, checked against the rows of the table."""
     from conclust import Constraints, read_constraints

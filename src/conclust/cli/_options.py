@@ -286,6 +286,22 @@ def working(what: str) -> contextlib.AbstractContextManager[Any]:
     return Console(stderr=True).status(what)
 
 
+@contextlib.contextmanager
+def passing(what: str, n_rows: int) -> Iterator[Callable[[int], object]]:
+    """A bar with the time left, on a terminal only; call what it yields with rows done."""
+    if not on_terminal():
+        yield lambda n: None
+        return
+    from rich.console import Console
+    from rich.progress import BarColumn, Progress, TextColumn, TimeRemainingColumn
+
+    text = TextColumn("{task.description}")
+    console = Console(stderr=True)
+    with Progress(text, BarColumn(), TimeRemainingColumn(), console=console) as bar:
+        task = bar.add_task(what, total=n_rows)
+        yield lambda n: bar.advance(task, n)
+
+
 def say(text: str = "", *, quiet: bool = False) -> None:
     """Print for people; nothing where JSON is asked for."""
     if not quiet:
@@ -347,16 +363,17 @@ RESULTS = (
 
 
 @contextlib.contextmanager
-def staged(folder: Path, keep: Sequence[str] = ()) -> Iterator[Path]:
+def staged(folder: Path, keep: Sequence[str] = (), within: Path | None = None) -> Iterator[Path]:
     """A folder to write results into; they are moved to `folder` together, at the end.
 
     So a run that is stopped leaves those of the run before as they are. Results of an earlier run
-    that this one does not write go, but for those named in `keep`.
+    that this one does not write go, but for those named in `keep`. It is made in `within`, which
+    must be on the same disk, else in `folder`.
     """
     import shutil
     import tempfile
 
-    new = Path(tempfile.mkdtemp(dir=folder, prefix=".writing-"))
+    new = Path(tempfile.mkdtemp(dir=within or folder, prefix=".writing-"))
     try:
         yield new
         written = sorted(path.name for path in new.iterdir())

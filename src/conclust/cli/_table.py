@@ -94,7 +94,7 @@ def read_table(
     words : iterable of str, default=()
         Columns whose cells are kept as they are written, if they are there.
     """
-    _check_file(path)
+    check_file(path)
     suffix = suffixes_of(path)[0]
     notes: list[str] = []
     as_written = None
@@ -109,12 +109,12 @@ def read_table(
     else:
         frame, as_written = _read_text(path, options, list(words), notes)
     n_rows, n_columns = frame.shape
-    _check_sizes(path, (n_rows, n_columns + len(lists)), min_rows, MAX_COLUMNS)
-    table = _chosen(path, frame, options, list(words), notes, as_written)
+    check_sizes(path, (n_rows, n_columns + len(lists)), min_rows, MAX_COLUMNS)
+    table = chosen(path, frame, options, list(words), notes, as_written)
     return replace(table, lists=lists)
 
 
-def _check_file(path: Path) -> None:
+def check_file(path: Path) -> None:
     if not path.exists():
         raise BadInput(f"{path}: no such file.")
     if path.is_dir():
@@ -135,17 +135,17 @@ def _check_file(path: Path) -> None:
 def _array_table(path: Path, options: TableOptions, min_rows: int) -> Table:
     matrix, frame, ids = _read_arrays(path)
     if matrix is not None:
-        _check_sizes(path, matrix.shape, min_rows, MAX_COLUMNS_SPARSE)
+        check_sizes(path, matrix.shape, min_rows, MAX_COLUMNS_SPARSE)
         if options.names_columns:
             raise BadInput(f"{path.name} is a sparse matrix without column names.")
         return Table(path, None, matrix, ids, [], is_array=True)
     assert frame is not None
-    _check_sizes(path, frame.shape, min_rows, MAX_COLUMNS)
-    table = _chosen(path, frame, options, [], [])
+    check_sizes(path, frame.shape, min_rows, MAX_COLUMNS)
+    table = chosen(path, frame, options, [], [])
     return Table(path, table.frame, None, table.ids or ids, table.notes, is_array=True)
 
 
-def _chosen(
+def chosen(
     path: Path,
     frame: "pd.DataFrame",
     options: TableOptions,
@@ -174,11 +174,11 @@ def _chosen(
         )
     found = frame[used].copy(deep=False)
     kept = {*texts, *named["--category"], *words}
-    _read_cells(found, [c for c in used if c not in kept], as_written, notes)
+    read_cells_of(found, [c for c in used if c not in kept], as_written, notes)
     return Table(path, found, None, ids, notes)
 
 
-def _read_cells(
+def read_cells_of(
     frame: "pd.DataFrame", names: list[str], as_written: "pd.DataFrame | None", notes: list[str]
 ) -> None:
     """Columns of numbers and dates written as text become numbers, in place."""
@@ -204,7 +204,7 @@ def _is_text(column: Any) -> bool:
     return not types.is_numeric_dtype(column) and not types.is_datetime64_any_dtype(column)
 
 
-def _check_sizes(path: Path, shape: tuple[int, ...], min_rows: int, limit: int) -> None:
+def check_sizes(path: Path, shape: tuple[int, ...], min_rows: int, limit: int) -> None:
     n_rows, n_columns = shape
     if n_columns > limit:
         raise BadInput(
@@ -236,7 +236,7 @@ def _ids_of(path: Path, column: Any, id_col: str) -> list[str]:
             f"{path.name}: {int(missing.sum())} rows have no id in the column {id_col!r}, the "
             f"first is row {int(missing.to_numpy().argmax())} (counted from 0)."
         )
-    ids = [_text(value) for value in column.tolist()]
+    ids = [text_of_id(value) for value in column.tolist()]
     twice = [(name, n) for name, n in Counter(ids).most_common(5) if n > 1]
     if twice:
         shown = ", ".join(f"{name[:60]!r} ({n} times)" for name, n in twice)
@@ -244,7 +244,7 @@ def _ids_of(path: Path, column: Any, id_col: str) -> list[str]:
     return ids
 
 
-def _text(value: Any) -> str:
+def text_of_id(value: Any) -> str:
     """7.0 is the id '7', as in files of constraints."""
     return str(int(value)) if isinstance(value, float) and value.is_integer() else str(value)
 
@@ -281,7 +281,7 @@ def _read_text(
         raise BadInput(f"{path.name} line 1 is no header: {error}.") from error
     names = _named([name.strip() for name in given])
     if len(names) > MAX_COLUMNS:  # before anything else is read
-        _check_sizes(path, (2, len(names)), 2, MAX_COLUMNS)
+        check_sizes(path, (2, len(names)), 2, MAX_COLUMNS)
     _check_header(path, names)
     as_text = {options.id_col, *words, *options.named(names)["--category"]}
     content = found.text.encode("utf-8", "replace")
@@ -467,7 +467,7 @@ def _load_array(path: Path) -> tuple[Any, list[str] | None]:
             f"{path.name} holds {content.dtype} values of shape {content.shape}; "
             "it takes numbers of shape (rows, columns)."
         )
-    _check_sizes(path, (2, content.shape[1]), 2, MAX_COLUMNS)
+    check_sizes(path, (2, content.shape[1]), 2, MAX_COLUMNS)
     if ids is not None and len(ids) != len(content):
         raise BadInput(f"{path.name}: there are {len(ids)} ids for {len(content)} rows.")
     return content, ids

@@ -14,6 +14,7 @@ from conclust._kernels.place_in_order import count_violated, place_pairs
 from conclust._known_labels import SEEDS
 from conclust._living import Living, told
 from conclust._lloyd.best import best_of_starts, n_starts, warn_if_degenerate
+from conclust._lloyd.bookmark import Bookmark, Standing, set_state, state_of
 from conclust._lloyd.rows import open_rows
 from conclust._lloyd.start import centered, init_centers, scaled_tolerance
 from conclust._lloyd.sweep import Assigned, on_sphere
@@ -69,6 +70,8 @@ def constrained_kmeans(
     random_state: int | np.random.RandomState | None = None,
     n_threads: int | None = None,
     on_round: Callable[[Round], object] | None = None,
+    standing: Standing | None = None,
+    on_standing: Callable[[Standing], object] | None = None,
 ) -> Run:
     """Run the modified COP-Kmeans (Algorithm 2 of [1]_): k-means that heeds pairs, and never fails.
 
@@ -105,6 +108,10 @@ def constrained_kmeans(
         None for as many as scikit-learn would use.
     on_round : callable, default=None
         Called with the `Round` of each iteration.
+    standing : Standing, default=None
+        Where a run with the same arguments was left off: go on from there.
+    on_standing : callable, default=None
+        Called after each iteration with what `standing` takes.
 
     Returns
     -------
@@ -147,6 +154,8 @@ def constrained_kmeans(
             order=order,
             random_state=random_state,
             on_round=on_round,
+            standing=standing,
+            on_standing=on_standing,
         )
 
 
@@ -197,6 +206,8 @@ class ConstrainedLloyd:
         order: Literal["given", "random"] = "given",
         random_state: int | np.random.RandomState | None = None,
         on_round: Callable[[Round], object] | None = None,
+        standing: Standing | None = None,
+        on_standing: Callable[[Standing], object] | None = None,
     ) -> Run:
         """Run once from the centres given."""
         self._rows.forget()
@@ -206,88 +217,106 @@ class ConstrainedLloyd:
         centers = np.array(centers_init, dtype=self._dtype, order="C")
         if self._spherical:
             centers = on_sphere(centers, centers)
-        rounds = Rounds(Round, on_round)
+        stand = Standing(centers) if standing is None else standing
+        rounds = Rounds(Round, on_round, history=stand.history)
+        stand.history = rounds.history
         if order == "random":
             generator = check_random_state(random_state)
-            centers, converged = self._reorder(centers, plan, rounds, max_iter, tol, generator)
+            self._reorder(stand, rounds, max_iter, tol, generator, on_standing)
         else:
-            centers, converged = self._repeat(centers, plan, rounds, max_iter, tol)
-        inertia, history = self._rows.inertia(centers), rounds.history
-        return Run(self._rows.labels, centers, inertia, len(history), converged, history)
+            self._repeat(stand, plan, rounds, max_iter, tol, on_standing)
+        inertia, history = self._rows.inertia(stand.centers), rounds.history
+        labels = self._rows.labels
+        return Run(labels, stand.centers, inertia, len(history), stand.converged, history)
 
     def _repeat(
-        self, centers: np.ndarray, plan: Plan, rounds: Rounds[Round], max_iter: int, tol: float
-    ) -> tuple[np.ndarray, bool]:
+        self,
+        stand: Standing,
+        plan: Plan,
+        rounds: Rounds[Round],
+        max_iter: int,
+        tol: float,
+        on_standing: Callable[[Standing], object] | None,
+    ) -> None:
         """Iterate in one order until labels or centres stay, or labels come back."""
         rows, pairs, sign, placed = self._rows, self._pairs, self._sign, self._placed
-        seen: list[int] = []
-        unchanged = converged = cycles = False
-        while len(rounds.history) < max_iter and not (converged or cycles):
+        if stand.before is not None:
+            self._assign(stand.before, plan)  # the labels it was left off with
+        while len(rounds.history) < max_iter and not (stand.converged or stand.cycles):
             if rows.is_small:
                 # Whole iterations in one call; it comes back where a cluster is empty.
                 left = max_iter - len(rounds.history)
-                records, seen, is_empty = rows.iterate(
-                    centers, plan, pairs, sign, placed, left, tol, seen
+                records, stand.seen, is_empty = rows.iterate(
+                    stand.centers, plan, pairs, sign, placed, left, tol, stand.seen
                 )
                 *whole, last = records.tolist()
                 if not is_empty:  # the rows are assigned to the last centres already
                     whole.append(last)
                 rounds.note_all([(i, int(n), int(broken), s) for i, n, broken, s in whole])
                 if not is_empty:
-                    return centers, last[1] == 0 or last[3] <= tol
-                seen.pop()  # what follows does not follow from these labels alone
+                    stand.converged = last[1] == 0 or last[3] <= tol
+                    return
+                stand.seen.pop()  # what follows does not follow from these labels alone
                 assigned = Assigned(int(last[1]), last[0])
             else:
-                assigned = self._assign(centers, plan)
+                assigned = self._assign(stand.centers, plan)
             filled = rows.all_filled
-            centers, shift = self._update(centers, assigned, rounds)
-            unchanged = assigned.n_changed == 0
-            converged = unchanged or shift <= tol
+            self._update(stand, assigned, rounds, tol)
             if len(placed) and filled:
                 # The means follow from the labels: those met before would come back for ever.
                 met = rows.fingerprint()
-                cycles = met in seen
-                seen.append(met)
-        if not unchanged:
-            self._assign(centers, plan)
-        return centers, converged
+                stand.cycles = met in stand.seen
+                stand.seen.append(met)
+            if on_standing is not None:
+                on_standing(stand)
+        if not stand.unchanged:
+            self._assign(stand.centers, plan)
 
     def _reorder(
         self,
-        centers: np.ndarray,
-        plan: Plan,
+        stand: Standing,
         rounds: Rounds[Round],
         max_iter: int,
         tol: float,
         generator: np.random.RandomState,
-    ) -> tuple[np.ndarray, bool]:
+        on_standing: Callable[[Standing], object] | None,
+    ) -> None:
         """Draw an order in each iteration, until only rows in pairs change and nothing is won."""
-        lowest = np.inf
-        unchanged = converged = False
-        while len(rounds.history) < max_iter and not converged:
-            visits = generator.permutation(len(self._pairs)).astype(np.uint32)
-            plan = plan_of(self._pairs, self._sign, visits, len(self._placed))
-            assigned = self._assign(centers, plan)
-            centers, shift = self._update(centers, assigned, rounds)
-            unchanged = assigned.n_changed == 0
+        if stand.before is not None and stand.drawn is not None:
+            set_state(generator, stand.drawn)
+            plan = self._drawn_plan(generator)
+            self._assign(stand.before, plan)  # the labels it was left off with
+        lowest = min((round.inertia for round in rounds.history), default=np.inf)
+        while len(rounds.history) < max_iter and not stand.converged:
+            if on_standing is not None:
+                stand.drawn = state_of(generator)
+            plan = self._drawn_plan(generator)
+            assigned = self._assign(stand.centers, plan)
+            self._update(stand, assigned, rounds, tol)
             falls = assigned.inertia < lowest * (1 - FALL)
             lowest = min(lowest, assigned.inertia)
-            converged = unchanged or shift <= tol or not (falls or self._rows.n_free_changed)
-        if not unchanged:
-            self._assign(centers, plan)
-        return centers, converged
+            stand.converged = stand.converged or not (falls or self._rows.n_free_changed)
+            if on_standing is not None:
+                on_standing(stand)
+        if not stand.unchanged:
+            self._assign(stand.centers, plan)
+
+    def _drawn_plan(self, generator: np.random.RandomState) -> Plan:
+        visits = generator.permutation(len(self._pairs)).astype(np.uint32)
+        return plan_of(self._pairs, self._sign, visits, len(self._placed))
 
     def _update(
-        self, centers: np.ndarray, assigned: Assigned, rounds: Rounds[Round]
-    ) -> tuple[np.ndarray, float]:
-        """Put the centres at the means and keep the record; return them and how far they went."""
-        means = self._rows.means(centers)
-        step = (means - centers).ravel()
+        self, stand: Standing, assigned: Assigned, rounds: Rounds[Round], tol: float
+    ) -> None:
+        """Put the centres at the means, keep the record, and see whether that is all."""
+        stand.before, stand.centers = stand.centers, self._rows.means(stand.centers)
+        step = (stand.centers - stand.before).ravel()
         shift = float(step @ step)
         pairs = self._pairs
         n_broken = count_violated(pairs, self._sign, self._placed) if len(pairs) else 0
         rounds.note(assigned.inertia, assigned.n_changed, n_broken, shift)
-        return means, shift
+        stand.unchanged = assigned.n_changed == 0
+        stand.converged = stand.unchanged or shift <= tol
 
     def _assign(self, centers: np.ndarray, plan: Plan) -> Assigned:
         rows, placed = self._rows, self._placed
@@ -477,8 +506,10 @@ class ConstrainedKMeans(Living, CentersMixin):
         random_state = check_random_state(self.random_state)
         tol = scaled_tolerance(X, tol)
         data = centered(X, metric=self.metric)
+        bookmark = Bookmark(random_state, Run, Round)
 
         def start(number: int, on_round: Any) -> Run:
+            standing = bookmark.begin(number)
             return constrained_kmeans(
                 data.X,
                 pairs,
@@ -494,6 +525,8 @@ class ConstrainedKMeans(Living, CentersMixin):
                 spherical=data.spherical,
                 random_state=random_state,
                 on_round=on_round,
+                standing=standing,
+                on_standing=bookmark.note,
             )
 
         run = best_of_starts(
@@ -502,6 +535,7 @@ class ConstrainedKMeans(Living, CentersMixin):
             lambda run: (_violated_weight(constraints, run.labels), run.inertia),
             what=type(self).__name__,
             verbose=self.verbose,
+            bookmark=bookmark,
         )
         self.cluster_centers_ = run.centers + data.mean
         self.labels_, self.inertia_ = run.labels, run.inertia

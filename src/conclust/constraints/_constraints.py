@@ -760,21 +760,45 @@ class Constraints:
 
     def _in_order(self, order: IntArray) -> "Constraints":
         """Of rows that stand in another order: `order` holds where each stood before."""
-        place = np.empty(len(order) + 1, dtype=np.int64)
+        place = np.empty(len(order), dtype=np.int64)
         place[order] = np.arange(len(order))
-        place[-1] = -1  # no sample
-        group = self._kind == APART
-        rows = np.where(group[:, None], self._rows, place[np.where(group[:, None], -1, self._rows)])
+        return self.moved(place, len(order), None if self.ids is None else self.ids[order])
+
+    def moved(self, place: Any, n_samples: int, ids: Any = None) -> "Constraints":
+        """Return the same statements about another table that has the rows they name.
+
+        Parameters
+        ----------
+        place : array-like of int
+            Where each row of this table stands in the other; not looked at for rows that no
+            statement names.
+        n_samples : int
+            Rows of the other table.
+        ids : array-like of shape (n_samples,), default=None
+            Names of its rows.
+
+        Returns
+        -------
+        Constraints
+
+        Examples
+        --------
+        >>> Constraints([(0, 2)]).moved([7, -1, 5], 9).must_link.tolist()
+        [[7, 5]]
+        """
+        place = np.asarray(place)
+        is_sample = (self._kind != APART)[:, np.newaxis] & (self._rows >= 0)  # groups are slices
+        rows = self._rows.copy()
+        rows[is_sample] = place[self._rows[is_sample]]
         return Constraints._made(
             self._kind,
             rows,
             self._weight,
-            members=place[self._members],
-            n_samples=self.n_samples,
-            ids=None if self.ids is None else self.ids[order],
+            members=place[self._members].astype(np.int64),
+            ids=None if ids is None else np.asarray(ids),
             provenance=self.provenance,
             skipped=self.skipped,
-        )
+        ).on(n_samples)
 
     def name(self, sample: int) -> str:
         """The user's name of a sample: its id if the set was read with ids, else its position.
