@@ -92,6 +92,8 @@ def what_is_missing(words):
     if tokens[0] == "pytest":
         files = [each for each in tokens if each.startswith("tests/")]
         return "; ".join(f"no {each}" for each in files if not (TOP / each).exists())
+    if "--" in tokens:  # what follows is handed on
+        tokens = tokens[: tokens.index("--")]
     source, rest = source_of(tokens)
     if source is None:
         return f"no {tokens[1]} {tokens[2] if tokens[1] == '-m' else ''}".strip()

@@ -780,6 +780,7 @@ class Constraints:
         Returns
         -------
         Constraints
+            With the same weights, about the rows of the other table.
 
         Examples
         --------
