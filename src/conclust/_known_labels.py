@@ -7,7 +7,7 @@ import numpy as np
 import numpy.typing as npt
 
 from conclust._arrays import FloatArray, IntArray, Matrix
-from conclust._lloyd.start import fill_centers, means_of
+from conclust._lloyd.start import fill_centers, means_of, sampled
 from conclust._sklearn import StrOptions
 from conclust.constraints import Constraints
 
@@ -177,9 +177,11 @@ def start_at(known: Known) -> Callable[..., FloatArray]:
         mass = np.bincount(code).astype(np.float64)
         centers = np.empty((n_clusters, X.shape[1]), dtype=X.dtype)
         centers[: len(mass)] = means_of(X[rows], code, mass, np.ones(len(rows)))
-        fill_centers(X, np.ones(X.shape[0]), centers, len(mass), random_state)
+        some = sampled(X, n_clusters, None)[0]
+        fill_centers(some, np.ones(some.shape[0]), centers, len(mass), random_state)
         placed = np.empty_like(centers)
         placed[np.append(number, np.setdiff1d(np.arange(n_clusters), number))] = centers
         return placed
 
+    init.names_rows = True  # type: ignore[attr-defined]
     return init

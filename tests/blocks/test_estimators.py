@@ -249,3 +249,15 @@ def test_distances_and_score_block_by_block():
     assert_allclose(model.transform(rows), model.transform(X))
     weight = np.arange(len(X)) + 1.0
     assert model.score(rows, sample_weight=weight) == pytest.approx(model.score(X, None, weight))
+
+
+@pytest.mark.parametrize("how", ["init", "hard"])
+def test_known_labels_of_more_rows_than_the_sample_for_the_starts(how):
+    generator = np.random.RandomState(0)
+    truth = generator.randint(3, size=70_000)
+    rows = 8.0 * np.eye(3)[truth] + generator.normal(size=(70_000, 3))
+    partial = np.full(70_000, -1)
+    partial[-30:] = truth[-30:]
+    model = ConstrainedKMeans(3, seeds=how, n_init=1, random_state=0)
+    model.fit(blocks.open(rows), partial)
+    assert (model.labels_ == truth).mean() > 0.99

@@ -78,7 +78,8 @@ def init_centers(
     init : {"k-means++", "k-means||", "random"}, array-like of shape (n_clusters, n_features) or \
             callable
         "random" takes distinct rows, with probabilities proportional to their weights. A callable
-        receives ``(X, n_clusters, random_state=...)`` with X as it is given here.
+        receives ``(X, n_clusters, random_state=...)`` with X as it is given here; with an attribute
+        ``names_rows``, which says that it asks for rows by number, the source itself.
     sample_weight : ndarray of shape (n_samples,) or None
         Not used by arrays and callables.
     random_state : RandomState
@@ -96,7 +97,7 @@ def init_centers(
         if centers is not None:
             return centers
         init = "k-means++"
-    if isinstance(init, str) or callable(init):
+    if isinstance(init, str) or (callable(init) and not getattr(init, "names_rows", False)):
         X, sample_weight = sampled(X, n_clusters, sample_weight)
     n_samples = X.shape[0]
     if isinstance(init, str) and init == "k-means++":
