@@ -197,7 +197,9 @@ def _open_parquet(path: Path, options: TableOptions) -> BigTable:
     if path.is_dir():
         files = sorted(each for each in path.rglob("*.parquet") if not each.name.startswith("."))
         if not files:
-            raise BadInput(f"The folder {path} holds no file whose name ends in .parquet.")
+            raise BadInput(
+                f"{path} is a folder, and holds no file whose name ends in .parquet. Pass a table."
+            )
     opened = [_opened(each) for each in files]
     schema = opened[0].schema_arrow
     for file, each in zip(files[1:], opened[1:], strict=True):

@@ -197,8 +197,8 @@ def command(
             "or pass --blocks."
         )
     job = read_job(data, links, options, skip_unknown)
-    say(f"{data.name}: {len(job.table):,} rows, {job.X.shape[1]:,} features.", quiet=as_json)
-    say_job(job, quiet=as_json)
+    size = f"{data.name}: {len(job.table):,} rows, {job.X.shape[1]:,} features."
+    say_job(job, size, quiet=as_json)
     if isinstance(n_clusters, int):
         check_n_clusters(n_clusters, len(job.table))
         check_names(names, n_clusters)
@@ -217,10 +217,12 @@ def command(
     _tell(job, found, record, as_json=as_json)
 
 
-def say_job(job: "Job", *, quiet: bool) -> None:
-    """Say what was done to the table, and what is wrong with that."""
+def say_job(job: "Job", size: str | None = None, *, quiet: bool) -> None:
+    """Say what is wrong with the table, how large it is, and what was done to it."""
     for warning in job.warnings:
         say(f"Warning: {warning} Leave out --raw, or the column (--exclude).", quiet=quiet)
+    if size is not None:
+        say(size, quiet=quiet)
     for note in job.notes:
         say(f"  {note}", quiet=quiet)
 
