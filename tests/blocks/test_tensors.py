@@ -12,10 +12,10 @@ from numpy.testing import assert_allclose, assert_array_equal
 from sklearn.datasets import load_iris, make_blobs
 
 from conclust import (
-    ConstrainedGaussianMixture,
     ConstrainedKMeans,
     ConstrainedKMeansEnsemble,
     COPKMeans,
+    MPCKMeans,
     PCKMeans,
     blocks,
     sample_constraints,
@@ -218,7 +218,7 @@ def test_a_tensor_as_x(device):
     if device == "cpu":
         return
     with pytest.raises(TypeError, match=r"on cuda:0\).*needs all rows at once.*X\.to_numpy\(\)"):
-        ConstrainedGaussianMixture(3).fit(rows)
+        MPCKMeans(3).fit(rows)
     with pytest.raises(TypeError, match="`update` needs all rows at once"):
         model.update(X[:2])
 
