@@ -90,7 +90,7 @@ def fits_into(path, name, source, n, megabytes):
     resource.setrlimit(resource.RLIMIT_DATA, (allowed, allowed))
     try:
         model.fit(opened(path, source), constraints=known)
-    except MemoryError:
+    except (MemoryError, RuntimeError):  # the latter: no room for the stack of a thread
         return False
     return True
 

@@ -126,8 +126,17 @@ def distances_from(points, square, linkage, clusters, s, start, stop):
         at = table[s, COLUMN]
         for k in range(start, stop):
             out[k] = 0.0
-        # Feature by feature over contiguous columns: the compiler can use vector instructions.
-        for f in range(len(points)):
+        # Feature by feature over contiguous columns, so that the compiler can use vector
+        # instructions; four features at a time, so that sums are read and written less often.
+        n_features = len(points)
+        in_fours = n_features - n_features % 4
+        for f in range(0, in_fours, 4):
+            x0, x1, x2, x3 = points[f, at], points[f + 1, at], points[f + 2, at], points[f + 3, at]
+            for k in range(start, stop):
+                gap0, gap1 = points[f, k] - x0, points[f + 1, k] - x1
+                gap2, gap3 = points[f + 2, k] - x2, points[f + 3, k] - x3
+                out[k] = out[k] + gap0 * gap0 + gap1 * gap1 + gap2 * gap2 + gap3 * gap3
+        for f in range(in_fours, n_features):
             x = points[f, at]
             for k in range(start, stop):
                 gap = points[f, k] - x
