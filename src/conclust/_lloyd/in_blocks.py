@@ -44,11 +44,13 @@ class RowsInBlocks(NearestCenters):
         self._resident_weight = self.weight[rows] if len(self.weight) else self.weight
         self._of_resident = self.linked._replace(rows=np.arange(len(rows)))
 
-    def forget(self) -> None:
-        """Begin anew: labels handed out stay as they are."""
-        self.labels = self.X.new_labels()
+    def _new_labels(self) -> np.ndarray:
+        labels: np.ndarray = self.X.new_labels()
+        return labels
 
     def _label(self, factors: Factors) -> int:
+        labels = self.labels  # made here, rather than by each thread
+
         def part(thread: int, start: int, rows: np.ndarray) -> int:
             stop = start + len(rows)
             return sweep_dense(
@@ -61,7 +63,7 @@ class RowsInBlocks(NearestCenters):
                 self._eps,
                 self._linked_between(start, stop),
                 self._work[thread],
-                self.labels[start:stop],
+                labels[start:stop],
                 self._totals[thread],
             )
 

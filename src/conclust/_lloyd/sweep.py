@@ -172,7 +172,21 @@ class NearestCenters:
 
     def forget(self) -> None:
         """Begin anew: labels handed out stay as they are."""
-        self.labels = np.full(self.X.shape[0], FREE, dtype=np.int32)
+        self._labels: np.ndarray | None = None
+
+    @property
+    def labels(self) -> np.ndarray:
+        """(n_samples,) int32, made when they are first needed: not twice before the first sweep."""
+        if self._labels is None:
+            self._labels = self._new_labels()
+        return self._labels
+
+    @labels.setter
+    def labels(self, labels: np.ndarray) -> None:
+        self._labels = labels
+
+    def _new_labels(self) -> np.ndarray:
+        return np.full(self.X.shape[0], FREE, dtype=np.int32)
 
     def fingerprint(self) -> int:
         """64 bits that differ for different labels, but for one chance in 10^19."""
@@ -196,6 +210,7 @@ class NearestCenters:
 
     def _label(self, factors: Factors) -> int:
         """Label and add up all rows; return how many changed cluster."""
+        labels = self.labels  # made here, rather than by each thread
 
         def part(thread: int, start: int, stop: int) -> int:
             return self._kernels[0](
@@ -208,7 +223,7 @@ class NearestCenters:
                 self._eps,
                 self.linked,
                 self._work[thread],
-                self.labels,
+                labels,
                 self._totals[thread],
             )
 
