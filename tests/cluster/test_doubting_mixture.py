@@ -12,7 +12,13 @@ from sklearn.preprocessing import scale
 from conclust import ConstrainedGaussianMixture, Constraints, sample_constraints
 from conclust._placement.belief import Rates
 from conclust.cluster import Scatter, doubting_mixture, log_joint, softened
-from conclust.cluster._doubting_mixture import estimated_rates, log_prior_of, m_step
+from conclust.cluster._doubting_mixture import (
+    estimated_rates,
+    log_prior_of,
+    m_step,
+    rates_of_shares,
+    wrong_shares,
+)
 from tests.oracles.beliefs import beliefs as by_listing
 
 X, y = load_iris(return_X_y=True)
@@ -143,14 +149,47 @@ def test_rates_and_suspects_are_found(data, noise):
     assert (model.suspects(5)["doubt"].diff().dropna() <= 0).all()
 
 
-def test_rates_count_one_more_wrong_of_ten_by_weight():
+def test_rates_and_shares_by_hand():
     known = Constraints([(0, 1), (2, 3)], [(0, 2)])
     pairs = known.pairs()._replace(weight=np.array([3.0, 1.0, 2.0]))
-    rates = estimated_rates(np.array([0.0, 1.0, 0.25]), pairs)
-    assert rates == pytest.approx(((1 + 1) / 14, (0.5 + 1) / 12))
-    many = Constraints([(i, i + 1) for i in range(1000)]).pairs()
-    assert estimated_rates(np.zeros(1000), many).must == 0.005
-    assert estimated_rates(np.ones(1000), many).must == 0.4
+    doubt = np.array([0.0, 1.0, 0.25])
+    # In two clusters: the second must-link and three quarters of the cannot-link.
+    apart, together = 1 + 1.5, 3 + 0.5
+    rates = estimated_rates(doubt, pairs)
+    assert rates == pytest.approx(((1 + 2) / (apart + 20), (0.5 + 2) / (together + 20)))
+    assert wrong_shares(doubt, pairs) == pytest.approx(((1 + 1) / 14, (0.5 + 1) / 12))
+    many = Constraints([(i, i + 1) for i in range(10_000)]).pairs()
+    assert estimated_rates(np.zeros(10_000), many).cannot == 0.005
+    assert estimated_rates(np.ones(10_000), many).must == 0.4
+
+
+@given(st.integers(1, 50), st.integers(1, 50), st.floats(0.01, 0.49), st.floats(0.01, 0.49))
+def test_rates_of_shares_give_these_shares(n_must, n_cannot, wrong_must, wrong_cannot):
+    rows = np.arange(2 * (n_must + n_cannot)).reshape(-1, 2)
+    pairs = Constraints(rows[:n_must], rows[n_must:]).pairs()
+    rates = rates_of_shares((wrong_must, wrong_cannot), pairs)
+    together = n_must * (1 - wrong_must) + n_cannot * wrong_cannot
+    apart = n_must + n_cannot - together
+    said_must = apart * rates.must + together * (1 - rates.cannot)
+    said_cannot = together * rates.cannot + apart * (1 - rates.must)
+    assert apart * rates.must / said_must == pytest.approx(wrong_must)
+    assert together * rates.cannot / said_cannot == pytest.approx(wrong_cannot)
+    assert rates.must + rates.cannot < 1, "statements say something"
+
+
+def test_shares_are_found_where_most_must_links_are_wrong():
+    # Twelve clusters, each statement wrong with probability 0.2 whatever is true.
+    rng = np.random.RandomState(0)
+    truth = np.repeat(np.arange(12), 20)
+    rows = 1.2 * rng.normal(size=(12, 6))[truth] + rng.normal(size=(240, 6))
+    told = sample_constraints(truth, 700, noise=0.2, random_state=0)
+    wrong, must = ~told.satisfied(truth), told.kinds == "must-link"
+    assert wrong[must].mean() > 0.6
+    model = ConstrainedGaussianMixture(
+        12, covariance_type="tied", flip_rate="auto", random_state=0
+    ).fit(rows, constraints=told)
+    assert abs(model.flip_rate_[0] - wrong[must].mean()) < 0.1
+    assert abs(model.flip_rate_[1] - wrong[~must].mean()) < 0.05
 
 
 def test_rates_are_taken_as_given():
@@ -158,7 +197,7 @@ def test_rates_are_taken_as_given():
     both = ConstrainedGaussianMixture(3, flip_rate=0.2, random_state=0).fit(X, constraints=told)
     assert both.flip_rate_ == (0.2, 0.2)
     each = ConstrainedGaussianMixture(3, flip_rate=(0.3, 0.0), random_state=0)
-    assert each.fit(X, constraints=told).flip_rate_ == (0.3, 1e-6)
+    assert each.fit(X, constraints=told).flip_rate_ == (0.3, 0.0)
     must, cannot = told.kinds == "must-link", told.kinds == "cannot-link"
     assert each.doubt_[cannot].max() <= 0.01 < each.doubt_[must].max()
 

@@ -268,12 +268,15 @@ def test_more_errors_than_known_speak_against_a_model_by_hand(told):
     )[0]
     sign, doubt = told.pairs().sign, np.where(told.pairs().sign > 0, 0.2, 0.1)
     member = member._replace(found=member.found._replace(doubt=doubt))
-    # Wrong must-links are believed in ten times as often as they are known to occur; cannot-links
-    # less often, which speaks against nothing.
-    each = 0.2 * np.log(0.2 / 0.02) + 0.8 * np.log(0.8 / 0.98)
+    # Pairs in two clusters are believed to be must-links more often than is known to occur; those
+    # in one to be cannot-links less often, which speaks against nothing.
+    wrong, right = 0.2 * (sign > 0).sum(), 0.9 * (sign < 0).sum()
+    apart, rate = wrong + right, wrong / (wrong + right)
+    assert rate > 0.02
+    each = rate * np.log(rate / 0.02) + (1 - rate) * np.log((1 - rate) / 0.98)
     for n_checked in (0, 40, 10**6):
         problem = problem_of(X, 3, 0, rates, n_checked)
-        expected = min(n_checked, len(sign)) * (sign > 0).mean() * each
+        expected = min(n_checked, len(sign)) * apart / len(sign) * each
         assert misfit(member, told, problem) == pytest.approx(expected)
     assert misfit(member, told, problem_of(X, 3, 0)) == 0
 

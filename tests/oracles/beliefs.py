@@ -10,9 +10,10 @@ def beliefs(log_prior, pairs, sign, weight, rates):
     n_rows, n_clusters = log_prior.shape
     prior = np.exp(log_prior - log_prior.max(axis=1, keepdims=True))
     prior /= prior.sum(axis=1, keepdims=True)
-    rate = np.where(np.asarray(sign) > 0, rates[0], rates[1])
-    odds = ((1 - rate) / rate) ** np.asarray(weight)
-    right, wrong = odds / (1 + odds), 1 / (1 + odds)
+    must, cannot = rates
+    is_must = np.asarray(sign) > 0
+    right = np.where(is_must, 1 - cannot, 1 - must) ** np.asarray(weight)
+    wrong = np.where(is_must, must, cannot) ** np.asarray(weight)
     marginal, doubt, total = np.zeros_like(prior), np.zeros(len(pairs)), 0.0
     for labels in product(range(n_clusters), repeat=n_rows):
         is_wrong = np.array(

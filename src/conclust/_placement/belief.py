@@ -22,10 +22,14 @@ MAX_PULL = 50.0
 
 
 class Rates(NamedTuple):
-    """How often statements of each kind are wrong."""
+    """How often statements are wrong, by what is true: not shares of what was said.
 
-    must: float
-    cannot: float
+    Of eleven clusters most pairs are in two. Where each statement is wrong with probability 0.2,
+    whatever is true, most must-links are wrong and hardly a cannot-link; yet both say as much.
+    """
+
+    must: float  # said of a pair in two clusters
+    cannot: float  # said of a pair in one
 
 
 class Believed(NamedTuple):
@@ -39,9 +43,10 @@ class Believed(NamedTuple):
 class Beliefs:
     r"""Posterior of labels under statements that are wrong at given rates.
 
-    A must-link of weight w is said with probability :math:`\sigma(w β)` of a pair in one cluster
-    and :math:`\sigma(-w β)` of one in two, :math:`β = \ln((1 - ε) / ε)`; a cannot-link the other
-    way round, with the rate of its own kind.
+    A must-link is said with probability :math:`ε_M` of a pair in two clusters and
+    :math:`1 - ε_C` of one in one, a cannot-link with :math:`1 - ε_M` and :math:`ε_C`. So they pull
+    with :math:`β_M = \ln((1 - ε_C) / ε_M)` and :math:`β_C = \ln((1 - ε_M) / ε_C)`; a weight
+    multiplies β, as if the statement had been made so often.
 
     Parameters
     ----------
@@ -105,8 +110,13 @@ class Beliefs:
         """
         _, sign, weight, _ = self._given
         log_prior = np.ascontiguousarray(log_prior, dtype=np.float64)
-        odds = np.log1p(-np.array(rates)) - np.log(rates)
-        strength = np.clip(weight * np.where(sign > 0, odds[0], odds[1]), -MAX_PULL, MAX_PULL)
+        must, cannot = rates
+        odds = np.where(
+            sign > 0,
+            np.log1p(-cannot) - np.log(must),
+            np.log1p(-must) - np.log(cannot),
+        )
+        strength = np.clip(weight * odds, -MAX_PULL, MAX_PULL)
         n_edges = len(self._back) // 2
         pull = np.bincount(self._edge, sign * strength, n_edges)
         pull = np.clip(pull, -MAX_PULL, MAX_PULL)[self._graph.link]
@@ -131,10 +141,10 @@ class Beliefs:
         same = np.empty(n_edges)
         same[graph.link] = together
         same = np.clip(same, 0.0, 1.0)[self._edge]
-        # The probability of a must-link between clusters, or of a cannot-link within one.
-        least = np.where(sign > 0, -np.logaddexp(0, strength), -np.logaddexp(0, -strength))
+        # What is said of pairs in two clusters; the pull is for those in one.
+        of_two = weight * np.where(sign > 0, np.log(must), np.log1p(-must))
         doubt = np.where(sign > 0, 1 - same, same)
-        return Believed(probability, doubt, float(log_z + least.sum()))
+        return Believed(probability, doubt, float(log_z + of_two.sum()))
 
 
 def is_forest(pairs: SignedPairs) -> bool:

@@ -21,13 +21,14 @@ from conclust.cluster._directions import (
 )
 from conclust.cluster._doubting_mixture import (
     FIRST_RATE,
-    PRIOR_SAID,
-    PRIOR_WRONG,
     Doubted,
     Scatter,
     doubting_mixture,
     estimated_rates,
+    rates_of_shares,
     softened,
+    tally,
+    wrong_shares,
 )
 from conclust.cluster._gaussian_mixture import ConstrainedGaussianMixture, rates_of
 from conclust.cluster._generalized_kmeans import GeneralizedKMeans
@@ -43,8 +44,6 @@ from conclust.cluster._spectral_learning import SpectralLearning, leading_vector
 __all__ = [
     "FIRST_RATE",
     "MULTIPLES",
-    "PRIOR_SAID",
-    "PRIOR_WRONG",
     "COPKMeans",
     "ConstrainedGaussianMixture",
     "ConstrainedKMeans",
@@ -73,8 +72,11 @@ __all__ = [
     "pckmeans",
     "price_by_regret",
     "rates_of",
+    "rates_of_shares",
     "smooth_over_neighbors",
     "softened",
     "sums_of",
+    "tally",
     "unit_rows",
+    "wrong_shares",
 ]

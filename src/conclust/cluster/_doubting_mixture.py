@@ -18,11 +18,13 @@ from conclust.cluster._mixture import (
     shared_terms,
 )
 
-# The rates are estimated as if one of ten more statements were wrong, and kept off both ends: at 0
-# a single wrong statement would be impossible, above .4 statements say hardly anything.
-PRIOR_WRONG, PRIOR_SAID = 1.0, 10.0
+# The rates are estimated as if two of twenty more statements were wrong, and kept off both ends: at
+# 0 a single wrong statement would be impossible, above .4 statements say hardly anything.
+PRIOR_WRONG, PRIOR_SAID = 2.0, 20.0
 LOWEST_RATE, HIGHEST_RATE = 0.005, 0.4
 FIRST_RATE = 0.03
+# Stands for a rate of 0: one kind may be certain while the other is not, and both may clash.
+CERTAIN = 1e-6
 # Rows' worth of the features' variances in a shared covariance, per feature; and, where clusters
 # have covariances of their own, of those in the shared one and of the shared one in each.
 SHRINK_SHARED = 1.0
@@ -169,7 +171,7 @@ def until_beliefs_stand(
         mixture = m_step(found)
         before, likelihood = likelihood, found.log_likelihood
         change = likelihood - before
-        rounds.note(likelihood, change, *believed_rates)
+        rounds.note(likelihood, change, *wrong_shares(found.doubt, pairs))
         converged = abs(change) < tol
         if converged:
             break
@@ -199,14 +201,46 @@ def _expect(
     )
 
 
+class Tally(NamedTuple):
+    """What statements were said of, by weight, as far as is believed."""
+
+    wrong: FloatArray  # (2,) must-links of pairs in two clusters, cannot-links of pairs in one
+    of: FloatArray  # (2,) all statements about pairs in two clusters, and about pairs in one
+
+
+def tally(doubt: FloatArray, pairs: SignedPairs) -> Tally:
+    """Count wrong statements, and what is true of the pairs that statements speak of."""
+    is_must, weight = pairs.sign > 0, pairs.weight
+    in_two = np.where(is_must, doubt, 1 - doubt)
+    return Tally(
+        np.array([weight @ (doubt * is_must), weight @ (doubt * ~is_must)]),
+        np.array([weight @ in_two, weight @ (1 - in_two)]),
+    )
+
+
 def estimated_rates(doubt: FloatArray, pairs: SignedPairs) -> Rates:
-    """Share of each kind that is wrong, by weight, as if one of ten more were."""
-    found = []
-    for kind in (pairs.sign > 0, pairs.sign < 0):
-        weight = pairs.weight[kind]
-        share = (weight @ doubt[kind] + PRIOR_WRONG) / (weight.sum() + PRIOR_SAID)
-        found.append(float(np.clip(share, LOWEST_RATE, HIGHEST_RATE)))
-    return Rates(*found)
+    """How often pairs in two clusters, and in one, were spoken of wrongly, drawn to one in ten."""
+    wrong, of = tally(doubt, pairs)
+    rates = (wrong + PRIOR_WRONG) / (of + PRIOR_SAID)
+    return Rates(*np.clip(rates, LOWEST_RATE, HIGHEST_RATE).tolist())
+
+
+def wrong_shares(doubt: FloatArray, pairs: SignedPairs) -> tuple[float, float]:
+    """Share of must-links and of cannot-links that are wrong, as if one of ten more were."""
+    wrong = tally(doubt, pairs).wrong
+    is_must = pairs.sign > 0
+    said = np.array([pairs.weight[is_must].sum(), pairs.weight[~is_must].sum()])
+    must, cannot = ((wrong + 1) / (said + 10)).tolist()
+    return must, cannot
+
+
+def rates_of_shares(shares: tuple[float, float], pairs: SignedPairs) -> Rates:
+    """The rates at which statements were made of which such shares are wrong."""
+    is_must = pairs.sign > 0
+    share = np.where(is_must, shares[0], shares[1])
+    wrong, of = tally(share, pairs)
+    rates = np.divide(wrong, of, out=np.array(shares, dtype=float), where=of > 0)
+    return Rates(*np.clip(rates, CERTAIN, 1 - CERTAIN).tolist())
 
 
 def log_prior_of(rows: Scatter, mixture: Mixture, covariance_type: str) -> tuple[FloatArray, float]:

@@ -19,6 +19,7 @@ from conclust._known_labels import SEEDS
 from conclust._living import Living, told
 from conclust._lloyd.best import best_of_starts, n_starts
 from conclust._lloyd.start import centered, init_centers, scaled_tolerance
+from conclust._pairs import SignedPairs
 from conclust._placement.belief import Rates, is_forest
 from conclust._placement.hard import Outcome, Placement, place
 from conclust._placement.links import link_rows
@@ -35,7 +36,14 @@ from conclust._validation import check_enough_rows, check_inputs, check_new_rows
 from conclust.cluster._certain_mixture import Run, constrained_gaussian_mixture
 from conclust.cluster._constrained_kmeans import constrained_kmeans
 from conclust.cluster._cop_kmeans import cop_kmeans
-from conclust.cluster._doubting_mixture import Scatter, doubting_mixture, softened
+from conclust.cluster._doubting_mixture import (
+    CERTAIN,
+    Scatter,
+    doubting_mixture,
+    rates_of_shares,
+    softened,
+    wrong_shares,
+)
 from conclust.cluster._mixture import Mixture, log_joint, normalize, precisions_of
 from conclust.cluster._mixture_in_blocks import DoubtInBlocks, mixture_in_blocks
 from conclust.cluster._pckmeans import pckmeans
@@ -45,8 +53,6 @@ from conclust.constraints import Constraints
 if TYPE_CHECKING:
     import pandas as pd
 
-# Stands for a rate of 0 beside one that is not.
-CERTAIN = 1e-6
 WAY_OUT = "Raise n_components, drop one of these statements, or use PCKMeans, which may break them."
 
 
@@ -83,9 +89,10 @@ class ConstrainedGaussianMixture(Living, Shown, ClusterMixin, BaseEstimator):
         Labellings looked at in one connected component of the cannot-link graph, in each E-step,
         before the sum over labellings is bounded instead of computed; see Notes.
     flip_rate : float, (float, float) or "auto", default=0.0
-        How often statements are wrong. 0: never, and all are kept. A number, or one for must-links
-        and one for cannot-links, both below 0.5: statements are evidence, and what the rows
-        contradict is doubted rather than kept. "auto": both rates are estimated.
+        How often statements are wrong. 0: never, and all are kept. Otherwise statements are
+        evidence, and what the rows contradict is doubted rather than kept. A number below 0.5: each
+        is wrong with this probability, whatever is true. Two of them: the share of must-links and
+        that of cannot-links that are wrong. "auto": both rates are estimated.
     verbose : int, default=0
         Show progress on stderr.
     random_state : int, RandomState or None, default=None
@@ -344,7 +351,7 @@ class ConstrainedGaussianMixture(Living, Shown, ClusterMixin, BaseEstimator):
 
     def _keep_all(self, X: Any, constraints: Constraints, weight: np.ndarray | None) -> Run:
         """The best start of EM under statements that are certain."""
-        self.flip_rate_, self.doubt_ = Rates(0.0, 0.0), np.zeros(len(constraints))
+        self.flip_rate_, self.doubt_ = (0.0, 0.0), np.zeros(len(constraints))
         units = hard_units(constraints, self.n_components, WAY_OUT, argument="n_components")
         random_state = check_random_state(self.random_state)
         data = centered(X)
@@ -388,10 +395,10 @@ class ConstrainedGaussianMixture(Living, Shown, ClusterMixin, BaseEstimator):
 
     def _doubt(self, X: Any, constraints: Constraints, weight: np.ndarray | None) -> Run:
         """The best start of EM under statements that may be wrong."""
-        given = rates_of(self.flip_rate)
+        pairs = constraints.pairs()
+        given = rates_of(self.flip_rate, pairs)
         random_state = check_random_state(self.random_state)
         data = centered(X)
-        pairs = constraints.pairs()
         rows: Any = (
             DoubtInBlocks(data.X, weight, pairs, self.n_components)
             if is_source(X)
@@ -427,7 +434,7 @@ class ConstrainedGaussianMixture(Living, Shown, ClusterMixin, BaseEstimator):
             what=type(self).__name__,
             verbose=self.verbose,
         )
-        self.flip_rate_ = best.rates
+        self.flip_rate_ = shares_of(self.flip_rate) or wrong_shares(best.doubt, pairs)
         self.doubt_ = by_statement(best.doubt, pairs.statement, len(constraints))
         if is_source(X):
             moved, shares, labels = data.mean, None, rows.labels(best)
@@ -654,8 +661,18 @@ def is_certain(flip_rate: Any) -> bool:
     return not isinstance(flip_rate, str | tuple | list) and flip_rate == 0
 
 
-def rates_of(flip_rate: Any) -> Rates | None:
+def rates_of(flip_rate: Any, pairs: SignedPairs) -> Rates | None:
     """The rates given, kept off 0, or None where they are to be estimated."""
+    shares = shares_of(flip_rate)
+    if shares is None:
+        return None
+    if isinstance(flip_rate, tuple | list):
+        return rates_of_shares(shares, pairs)
+    return Rates(*(max(rate, CERTAIN) for rate in shares))
+
+
+def shares_of(flip_rate: Any) -> tuple[float, float] | None:
+    """The shares of wrong must-links and cannot-links that are given, or None."""
     if isinstance(flip_rate, str):
         return None
     both = flip_rate if isinstance(flip_rate, tuple | list) else (flip_rate, flip_rate)
@@ -666,5 +683,4 @@ def rates_of(flip_rate: Any) -> Rates | None:
             f"flip_rate={flip_rate!r} must be 'auto', 0 to below 0.5, or two such numbers: "
             "the share of must-links and of cannot-links that are wrong."
         )
-    # One kind may be certain while the other is not; a rate of 0 would make clashes impossible.
-    return Rates(*(max(float(rate), CERTAIN) for rate in both))
+    return float(both[0]), float(both[1])

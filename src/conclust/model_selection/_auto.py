@@ -35,6 +35,7 @@ from conclust.cluster import (
     doubting_mixture,
     normalize,
     rates_of,
+    rates_of_shares,
     softened,
 )
 from conclust.constraints import Constraints
@@ -416,7 +417,7 @@ class AutoCluster(Living, Shown, ClusterMixin, BaseEstimator):
         rows, known = _for_choosing(X, pairs, seed)
         stage("fitting candidates")
         with one_thread():
-            rates = rates_of(self.flip_rate)
+            rates = rates_of(self.flip_rate, pairs.pairs())
             problem = problem_of(rows, self.n_clusters_, seed, rates, self.n_checked)
             fitter = Fitter(problem, known)
             members = members_of(fitter)
@@ -451,7 +452,7 @@ class AutoCluster(Living, Shown, ClusterMixin, BaseEstimator):
             if one.weight > 0
         ]
         self.probabilities_, self.labels_ = found.probability, found.probability.argmax(axis=1)
-        self._tell_rates(found.rates, found.doubt, constraints)
+        self._tell_rates(found.shares, found.doubt, constraints)
 
     def _prepare(self, X: Any, constraints: Constraints, seed: int) -> FloatArray:
         """Weight features by relative statements, bring many of them down; remember how."""
@@ -516,7 +517,9 @@ class AutoCluster(Living, Shown, ClusterMixin, BaseEstimator):
             else "It is clearly the best, and stands alone."
         )
 
-    def _tell_rates(self, rates: Rates, doubt: FloatArray, constraints: Constraints) -> None:
+    def _tell_rates(
+        self, shares: tuple[float, float], doubt: FloatArray, constraints: Constraints
+    ) -> None:
         """Set `flip_rate_` and `doubt_`, and say what they mean."""
         pairwise = np.flatnonzero(constraints.kinds != "relative")
         statement = constraints.pairwise.pairs().statement
@@ -525,8 +528,8 @@ class AutoCluster(Living, Shown, ClusterMixin, BaseEstimator):
         self.doubt_[relative] = ~constraints[relative].satisfied(self.labels_)
         sign = constraints.pairs().sign
         self.flip_rate_ = (
-            rates.must if (sign > 0).any() else NAN,
-            rates.cannot if (sign < 0).any() else NAN,
+            shares[0] if (sign > 0).any() else NAN,
+            shares[1] if (sign < 0).any() else NAN,
         )
         n_doubted = int((self.doubt_[pairwise] > 0.5).sum())
         if n_doubted:
@@ -660,11 +663,14 @@ class AutoCluster(Living, Shown, ClusterMixin, BaseEstimator):
         self.reasons_ = [*self.reasons_, "Updated since: new rows and statements, same models."]
         pairs = constraints.pairwise
         if len(pairs):
-            known = (FIRST_RATE if np.isnan(rate) else rate for rate in self.flip_rate_)
-            found = believe(prior, pairs, rates_of(self.flip_rate) or Rates(*known))
+            must, cannot = (FIRST_RATE if np.isnan(share) else share for share in self.flip_rate_)
+            rates = rates_of(self.flip_rate, pairs.pairs())
+            if rates is None:
+                rates = rates_of_shares((must, cannot), pairs.pairs())
+            found = believe(prior, pairs, rates)
             self.probabilities_ = found.probability
             self.labels_ = found.probability.argmax(axis=1).astype(np.int32)
-            self._tell_rates(found.rates, found.doubt, constraints)
+            self._tell_rates(found.shares, found.doubt, constraints)
         self.report_ = constraints.report(self.labels_)
         return self
 

@@ -25,20 +25,19 @@ from conclust._placement.belief import Beliefs, Rates
 from conclust._placement.links import link_rows
 from conclust.cluster import (
     MULTIPLES,
-    PRIOR_SAID,
-    PRIOR_WRONG,
     Doubted,
     Mixture,
     Scatter,
     average_linkage_start,
     doubting_mixture,
-    estimated_rates,
     log_joint,
     normalize,
     pckmeans,
     price_by_regret,
     smooth_over_neighbors,
     softened,
+    tally,
+    wrong_shares,
 )
 from conclust.constraints import Constraints, must_link_components
 from conclust.metric_learning import ITML
@@ -60,6 +59,7 @@ SAME = 1e-3
 # Rates at which statements held out may be wrong; the likeliest counts, so that being unsure is no
 # merit, as if one of ten more were wrong.
 RATES = np.array([0.02, 0.05, 0.1, 0.15, 0.2, 0.25, 0.3, 0.35, 0.4, 0.45, 0.5])
+PRIOR_WRONG, PRIOR_RIGHT = 1.0, 9.0
 # What a difference of mean scores counts, in its standard errors (about one per √m statements).
 TRUST = 3.0
 # How starts of the second round are named: by who taught them.
@@ -454,7 +454,7 @@ def rightness(member: Member, asked: Constraints) -> FloatArray:
 def log_likelihood(right: FloatArray) -> float:
     """Mean log-likelihood of statements, wrong at the likeliest rate."""
     said = np.log(right * (1 - RATES[:, None]) + (1 - right) * RATES[:, None]).sum(axis=1)
-    prior = PRIOR_WRONG * np.log(RATES) + (PRIOR_SAID - PRIOR_WRONG) * np.log1p(-RATES)
+    prior = PRIOR_WRONG * np.log(RATES) + PRIOR_RIGHT * np.log1p(-RATES)
     return float((said + prior).max() / len(right))
 
 
@@ -522,19 +522,18 @@ def judge(
 
 
 def misfit(member: Member, known: Constraints, problem: Problem) -> float:
-    """Nats against a share of wrong statements as large as a member believes in.
+    """Nats against rates of wrong statements as high as a member believes in.
 
     Those of so many answers as were checked: what the rates given rest on.
     """
     if problem.rates is None:
         return 0.0
-    sign = known.pairs().sign
-    against = np.zeros(len(sign))
-    for kind, rate in ((1, problem.rates.must), (-1, problem.rates.cannot)):
-        if (sign == kind).any():
-            share = max(float(member.found.doubt[sign == kind].mean()), rate)
-            against[sign == kind] = rel_entr(share, rate) + rel_entr(1 - share, 1 - rate)
-    return min(problem.n_checked, len(sign)) * float(against.mean())
+    pairs = known.pairs()
+    wrong, of = tally(member.found.doubt, pairs)
+    given = np.array(problem.rates)
+    found = np.maximum(np.divide(wrong, of, out=np.zeros(2), where=of > 0), given)
+    against = rel_entr(found, given) + rel_entr(1 - found, 1 - given)
+    return min(problem.n_checked, len(pairs.sign)) * float(of @ against / of.sum())
 
 
 def sureness(n_pairs: int) -> float:
@@ -566,7 +565,7 @@ class Believed(NamedTuple):
     """What all members and all statements together say."""
 
     probability: FloatArray  # (n_samples, n_clusters)
-    rates: Rates
+    shares: tuple[float, float]  # of must-links and of cannot-links that are wrong
     doubt: FloatArray  # (n_pairs,)
 
 
@@ -579,4 +578,4 @@ def believe(prior: FloatArray, known: Constraints, rates: Rates) -> Believed:
         found = beliefs(log_prior, rates)
     probability = prior.copy()
     probability[beliefs.rows] = found.probability
-    return Believed(probability, estimated_rates(found.doubt, pairs), found.doubt)
+    return Believed(probability, wrong_shares(found.doubt, pairs), found.doubt)
