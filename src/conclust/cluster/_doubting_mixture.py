@@ -12,10 +12,10 @@ from conclust._progress import Rounds
 from conclust._sklearn import precision_cholesky
 from conclust.cluster._mixture import (
     Mixture,
-    log_joint,
+    blocks_of,
+    log_shares,
     normalize,
     shared_constant,
-    shared_terms,
 )
 
 # The rates are estimated as if one of ten more statements were wrong, and kept off both ends: at 0
@@ -170,6 +170,7 @@ def until_beliefs_stand(
         before, likelihood = likelihood, found.log_likelihood
         change = likelihood - before
         rounds.note(likelihood, change, *believed_rates)
+        del found  # numbers for each row and component, and the next ones are as many
         converged = abs(change) < tol
         if converged:
             break
@@ -210,14 +211,10 @@ def estimated_rates(doubt: FloatArray, pairs: SignedPairs) -> Rates:
 
 
 def log_prior_of(rows: Scatter, mixture: Mixture, covariance_type: str) -> tuple[FloatArray, float]:
-    """Log π_c + log N(x; μ_c, Σ_c) up to a constant of each row, and the sum of those constants.
-
-    Under a shared covariance this costs O(n k d); see `shared_terms`.
-    """
-    if covariance_type != "tied":
-        return log_joint(rows.X, mixture, covariance_type), 0.0
-    pulled, offset = shared_terms(mixture)
-    return rows.X @ pulled + offset, shared_constant(mixture, rows.total, rows.mass)
+    """Log π_c + log N(x; μ_c, Σ_c) up to a constant of each row, and the sum of those constants."""
+    is_shared = covariance_type == "tied"
+    constant = shared_constant(mixture, rows.total, rows.mass) if is_shared else 0.0
+    return log_shares(rows.X, mixture, covariance_type), constant
 
 
 def m_step(
@@ -294,9 +291,11 @@ def own_covariances(
     n_components, n_features = means.shape
     extra = SHRINK_OWN * n_features
     if covariance_type == "full":
-        own = np.empty((n_components, n_features, n_features))
+        own = np.zeros((n_components, n_features, n_features))
+        for some in blocks_of(len(mass)):
+            for c in range(n_components):
+                own[c] += (rows.X[some] * mass[some, c, None]).T @ rows.X[some]
         for c in range(n_components):
-            own[c] = (rows.X * mass[:, c, None]).T @ rows.X
             own[c] -= counts[c] * np.outer(means[c], means[c])
             own[c] += extra * shared
         return own / (counts + extra)[:, None, None]
