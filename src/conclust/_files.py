@@ -65,6 +65,17 @@ def text_of_file(path: Path, encoding: str | None = None) -> Text:
     return decode(content_of(path), path.name, encoding)
 
 
+def utf8_of_file(path: Path, encoding: str | None = None) -> tuple[bytes, str]:
+    """The text of a file as UTF-8, without its mark, and what there is to say of its encoding."""
+    content = content_of(path)
+    if encoding is None and content.isascii() and b"\0" not in content:
+        return content, ""
+    found = decode(content, path.name, encoding)
+    if found.encoding == "utf-8-sig":
+        return content.removeprefix(codecs.BOM_UTF8), found.note
+    return found.text.encode("utf-8", "replace"), found.note
+
+
 def decode(content: bytes, name: str, encoding: str | None = None) -> Text:
     """Decode the bytes of the file called `name`."""
     asked = (encoding,) if encoding else _encodings(content)
@@ -182,10 +193,17 @@ def write_rows(path: Path, header: list[str], rows: Any) -> int:
     writer = csv.writer(buffer, lineterminator="\n")
     writer.writerow([guarded(name) for name in header])
     n_guarded = 0
-    for row in rows:
-        cells = [guarded(cell) for cell in row]
-        n_guarded += sum(a is not b for a, b in zip(cells, row, strict=True))
-        writer.writerow(cells)
+
+    def counted(cell: Any) -> Any:
+        nonlocal n_guarded
+        written = guarded(cell)
+        n_guarded += written is not cell
+        return written
+
+    # Most cells begin with a letter or a digit, or are numbers: only others are looked at.
+    writer.writerows(
+        [counted(c) if isinstance(c, str) and c[:1] in SUSPECT else c for c in row] for row in rows
+    )
     with atomic_write(path) as file:
         file.write(buffer.getvalue())
     return n_guarded
@@ -193,6 +211,7 @@ def write_rows(path: Path, header: list[str], rows: Any) -> int:
 
 # A spreadsheet runs a cell that begins so as a formula. The last four are the wide forms.
 FORMULA_STARTS = ("=", "+", "-", "@", "\t", "\r", "\n", "＝", "＋", "－", "＠")
+SUSPECT = frozenset((" ", *FORMULA_STARTS))
 
 
 def guarded(cell: Any) -> Any:
