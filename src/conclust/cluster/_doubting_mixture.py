@@ -81,12 +81,19 @@ class Scatter:
     """
 
     def __init__(self, X: FloatArray, weight: FloatArray | None = None, *, one_scale: bool = False):
+        self._is_plain = weight is None
         self.weight = np.ones(len(X)) if weight is None else weight.astype(np.float64)
         self.mass = float(self.weight.sum())
         self.mean = self.weight @ X / self.mass
         self.X = np.subtract(X, self.mean, dtype=np.float64)
-        self.total = (self.X * self.weight[:, None]).T @ self.X
+        self.total = np.zeros((X.shape[1], X.shape[1]))
+        for some in blocks_of(len(X)):
+            self.total += (self.X[some] * self.weight[some, None]).T @ self.X[some]
         self.variances = np.diag(self.total) / self.mass
+
+    def weighted(self, shares: FloatArray) -> FloatArray:
+        """Shares of each row times its weight; the same array where all weigh 1."""
+        return shares if self._is_plain else shares * self.weight[:, None]
 
 
 def doubting_mixture(
@@ -127,12 +134,13 @@ def doubting_mixture(
     -------
     Doubted
     """
-    n_components = responsibilities.shape[1]
-    beliefs = Beliefs(pairs, n_components)
+    beliefs = Beliefs(pairs, responsibilities.shape[1])
+    first = m_step(rows, responsibilities, covariance_type, reg_covar)
+    del responsibilities  # numbers for each row and component, before as many are made
     found: Doubted = until_beliefs_stand(
         lambda mixture, rates: _expect(rows, beliefs, mixture, covariance_type, rates),
         lambda found: m_step(rows, found.responsibilities, covariance_type, reg_covar),
-        m_step(rows, responsibilities, covariance_type, reg_covar),
+        first,
         pairs,
         rates=rates,
         max_iter=max_iter,
@@ -170,7 +178,7 @@ def until_beliefs_stand(
         before, likelihood = likelihood, found.log_likelihood
         change = likelihood - before
         rounds.note(likelihood, change, *believed_rates)
-        del found  # numbers for each row and component, and the next ones are as many
+        del found  # see `doubting_mixture`
         converged = abs(change) < tol
         if converged:
             break
@@ -241,7 +249,7 @@ def m_step(
     -------
     Mixture
     """
-    mass = responsibilities * rows.weight[:, None]
+    mass = rows.weighted(responsibilities)
     n_features = rows.X.shape[1]
     counts = mass.sum(axis=0)
     means = mass.T @ rows.X / np.maximum(counts, TINY)[:, None]

@@ -683,15 +683,18 @@ def _on_all(judged: list[Judged], X: FloatArray, pairs: Constraints) -> Iterator
     """The members that count, told all rows and `pairs`, from where they were; heaviest first."""
     heavy = sorted(judged, key=_weight, reverse=True)[:MOST_ON_ALL]
     total = sum(one.weight for one in heavy)
-    there: dict[int, FloatArray] = {}  # rows in each space, which members share
-    for one in heavy:
+    there: dict[int, Scatter] = {}  # rows in each space, which members share
+    for number, one in enumerate(heavy, start=1):
         yield one._replace(
             member=_member_on_all(one.member, X, pairs, there), weight=one.weight / total
         )
+        later = {id(getattr(other.member.voice, "space", None)) for other in heavy[number:]}
+        for space in there.keys() - later:
+            del there[space]
 
 
 def _member_on_all(
-    member: Member, X: FloatArray, pairs: Constraints, there: dict[int, FloatArray]
+    member: Member, X: FloatArray, pairs: Constraints, there: dict[int, Scatter]
 ) -> Member:
     """A mixture goes on from where it was; votes stand, and the statements speak."""
     voice = member.voice
@@ -700,12 +703,12 @@ def _member_on_all(
         return member._replace(found=heard(member.found, voice.log_prior(X), pairs.pairs()))
     space = id(voice.space)
     if space not in there:
-        there[space] = voice.space.transform(X)
-    rows = Scatter(there[space])
+        there[space] = Scatter(voice.space.transform(X))
+    rows = there[space]
     found = doubting_mixture(
         rows,
         pairs.pairs(),
-        normalize(voice.log_prior_there(there[space]))[1],
+        normalize(voice.log_prior_there(rows))[1],
         covariance_type=voice.covariance_type,
         max_iter=MAX_ITER_ALL,
     )

@@ -162,11 +162,12 @@ class Mixed:
 
     def log_prior(self, X: FloatArray) -> FloatArray:
         """Log densities of the clusters, with their weights, up to a constant of each row."""
-        return self.log_prior_there(self.space.transform(X))
+        return log_shares(self.space.transform(X) - self.mean, self.mixture, self.covariance_type)
 
-    def log_prior_there(self, rows: FloatArray) -> FloatArray:
-        """The same for rows that stand in the space."""
-        return log_shares(rows - self.mean, self.mixture, self.covariance_type)
+    def log_prior_there(self, rows: Scatter) -> FloatArray:
+        """The same for rows that stand in the space, about a mean of their own."""
+        moved = self.mixture._replace(means=self.mixture.means + (self.mean - rows.mean))
+        return log_shares(rows.X, moved, self.covariance_type)
 
 
 def problem_of(
