@@ -29,7 +29,9 @@ INTRODUCTION = (
     "process on the same rows, and × KMeans is the ratio. Memory is the peak above what was there "
     "before `fit`. Rows are blobs in double precision, statements are true and about random pairs "
     "(triplets for `ReCon` and `RelativeMetric`); one start, ten iterations for the k-means "
-    "family, else the defaults of the class.",
+    "family, else the defaults of the class. A case whose process needs more than 60 s of the "
+    "processor (in the full version 1 800), for compiling, a fit whose memory is watched and the "
+    "turns, says so instead.",
 )
 GROWTH = (
     "Slope of log seconds, per iteration where the method counts them (an ensemble: per member), "

@@ -1,10 +1,12 @@
 """What a file holds as text or cells: packed or not, in whatever encoding, a spreadsheet too."""
 
 import codecs
+import contextlib
 import csv
 import gzip
 import io
 import zlib
+from collections.abc import Iterable, Sequence
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -184,10 +186,37 @@ def require_openpyxl(path: Path) -> Any:
     return openpyxl
 
 
+def write_parquet(path: Path, header: list[str], blocks: Iterable[Sequence[Any]]) -> None:
+    """Write columns as a Parquet file, atomically; each block holds some rows of every column."""
+    pyarrow = require_pyarrow(path)
+    with atomic_write(path, "wb") as file, contextlib.ExitStack() as stack:
+        writer = None
+        for columns in blocks:
+            table = pyarrow.table(dict(zip(header, columns, strict=True)))
+            if writer is None:
+                writer = stack.enter_context(pyarrow.parquet.ParquetWriter(file, table.schema))
+            writer.write_table(table)
+
+
+def require_pyarrow(path: Path) -> Any:
+    """The module that writes Parquet files, or the error that says how to get it."""
+    try:
+        import pyarrow.parquet
+    except ImportError as error:
+        raise MissingExtraError(
+            f"{path.name}: Parquet files are written with pyarrow, which is not installed: "
+            'pip install "conclust[parquet]", or write a CSV file.'
+        ) from error
+    return pyarrow
+
+
 def write_rows(path: Path, header: list[str], rows: Any) -> int:
-    """Write a CSV file or a workbook, atomically; return how many cells were guarded."""
+    """Write a CSV file, a workbook or Parquet, atomically; return how many cells were guarded."""
     if path.suffix.lower() == ".xlsx":
         write_sheet(path, [header, *map(list, rows)])  # text is text there: nothing to guard
+        return 0
+    if path.suffix.lower() == ".parquet":
+        write_parquet(path, header, [list(zip(*rows, strict=True))])
         return 0
     buffer = io.StringIO(newline="")
     writer = csv.writer(buffer, lineterminator="\n")
