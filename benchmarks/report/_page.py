@@ -105,10 +105,11 @@ def padded(found):
 
 
 def slope(rows, cases, axis):
-    """Of the least-squares line through what was measured; empty where that is one point."""
+    """Of the least-squares line through what was measured; of one point, why there are no more."""
     points = [(case[axis], each(row, axis)) for case, row in with_rows(rows, cases)]
     if len(points) < 2:
-        return ""
+        failed = [rows.get(key_of(case), {}).get("failed") for case in cases]
+        return next(filter(None, failed), "")
     x, y = np.log(np.array(points, float)).T
     return f"{np.polyfit(x, y, 1)[0]:.2f}"
 
