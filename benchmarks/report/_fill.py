@@ -67,9 +67,7 @@ def measured(case, limit):
     command = [python, str(ONE), asked, str(limit)]
     late = {"failed": f"more than {limit:g} s", "limit": limit, "code": code()}
     try:
-        ran = subprocess.run(
-            command, capture_output=True, text=True, timeout=WAIT * limit, env=env
-        )
+        ran = subprocess.run(command, capture_output=True, text=True, timeout=WAIT * limit, env=env)
     except subprocess.TimeoutExpired:
         return late
     if ran.returncode == LATE:
