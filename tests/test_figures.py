@@ -119,3 +119,6 @@ def test_slope_is_that_of_the_logarithms():
     cases = [_cases.case_of("ReCon", n) for n in (100, 300, 1000)]
     rows = {json.dumps(case, sort_keys=True): {"seconds": case["n"] ** 2 / 1e6} for case in cases}
     assert _page.slope(rows, cases, "n") == "2.00"
+    for key in list(rows)[1:]:
+        rows[key] = {"failed": "more than 60 s"}
+    assert _page.slope(rows, cases, "n") == "more than 60 s"

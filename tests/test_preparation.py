@@ -192,3 +192,13 @@ def test_values_of_a_category_differ_by_more_than_capitals():
         pd.DataFrame({"w": ["Berlin", "BERLIN ", "berlin", "Bonn"]})
     )
     assert made.levels_[0].tolist() == ["berlin", "bonn"]
+
+
+@pytest.mark.parametrize("n_few", [0, 5500, 6000])
+def test_bins_of_a_long_column(n_few):
+    # Check the first bin and the sizes where few values come first, as where they are mixed.
+    rng = np.random.RandomState(0)
+    values = np.append(rng.randint(3, size=n_few) + 0.5, rng.normal(size=6000 - n_few))
+    expected = bins_of(rng.permutation(values))
+    assert (np.bincount(bins_of(values)) == np.bincount(expected)).all()
+    assert bins_of(values)[values.argmin()] == 0

@@ -29,7 +29,9 @@ INTRODUCTION = (
     "process on the same rows, and × KMeans is the ratio. Memory is the peak above what was there "
     "before `fit`. Rows are blobs in double precision, statements are true and about random pairs "
     "(triplets for `ReCon` and `RelativeMetric`); one start, ten iterations for the k-means "
-    "family, else the defaults of the class.",
+    "family, else the defaults of the class. A case whose process needs more than 60 s of the "
+    "processor (in the full version 1 800), for compiling, a fit whose memory is watched and the "
+    "turns, says so instead.",
 )
 GROWTH = (
     "Slope of log seconds, per iteration where the method counts them (an ensemble: per member), "
@@ -103,10 +105,11 @@ def padded(found):
 
 
 def slope(rows, cases, axis):
-    """Of the least-squares line through what was measured; empty where that is one point."""
+    """Of the least-squares line through what was measured; of one point, why there are no more."""
     points = [(case[axis], each(row, axis)) for case, row in with_rows(rows, cases)]
     if len(points) < 2:
-        return ""
+        failed = [rows.get(key_of(case), {}).get("failed") for case in cases]
+        return next(filter(None, failed), "")
     x, y = np.log(np.array(points, float)).T
     return f"{np.polyfit(x, y, 1)[0]:.2f}"
 

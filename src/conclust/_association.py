@@ -22,11 +22,14 @@ def bins_of(values: npt.NDArray[Any]) -> IntArray:
     [0, 0, 1, 1, -1]
     """
     present = ~np.isnan(values)
-    levels = np.unique(values[present])
-    n_bins = int(np.clip(present.sum() // ROWS_PER_BIN, 2, MAX_BINS))
+    there = values[present]
+    n_bins = int(np.clip(len(there) // ROWS_PER_BIN, 2, MAX_BINS))
+    levels = np.unique(there[:MAX_ROWS])  # those of all are sought where these are few
+    if len(levels) <= n_bins:
+        levels = np.unique(there)
     if len(levels) > n_bins:
         inner = np.linspace(0, 1, n_bins + 1)[1:-1]
-        levels = np.append(levels[0], np.unique(np.quantile(values[present], inner)))
+        levels = np.append(there.min(), np.unique(np.quantile(there, inner)))
     return np.where(present, np.searchsorted(levels, values, side="right") - 1, -1)
 
 

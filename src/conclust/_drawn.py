@@ -8,6 +8,8 @@ import scipy.sparse as sp
 from conclust._arrays import FloatArray, IntArray
 
 SET_ASIDE = -1  # the code of rows in no cluster
+# Of so many rows with so few features the covariance is the quickest way to the main directions.
+MANY_ROWS, FEW_FEATURES = 100_000, 100
 
 
 class Clusters(NamedTuple):
@@ -102,7 +104,9 @@ def main_directions(X: Any, seed: int = 0) -> tuple[FloatArray, float]:
     elif sp.issparse(X):
         model, X = PCA(2), X.toarray()
     else:
-        model = PCA(2, svd_solver="randomized", random_state=seed)
+        is_long = n_samples >= MANY_ROWS and n_features <= FEW_FEATURES
+        solver = "covariance_eigh" if is_long else "randomized"
+        model = PCA(2, svd_solver=solver, random_state=seed)
     plane = model.fit_transform(X)
     return plane, float(np.nansum(model.explained_variance_ratio_))
 

@@ -1,10 +1,12 @@
 """What a file holds as text or cells: packed or not, in whatever encoding, a spreadsheet too."""
 
 import codecs
+import contextlib
 import csv
 import gzip
 import io
 import zlib
+from collections.abc import Iterable, Sequence
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -63,6 +65,17 @@ def content_of(path: Path) -> bytes:
 def text_of_file(path: Path, encoding: str | None = None) -> Text:
     """Decode a file: as told, else by its mark, else UTF-8, else what Windows writes in Europe."""
     return decode(content_of(path), path.name, encoding)
+
+
+def utf8_of_file(path: Path, encoding: str | None = None) -> tuple[bytes, str]:
+    """The text of a file as UTF-8, without its mark, and what there is to say of its encoding."""
+    content = content_of(path)
+    if encoding is None and content.isascii() and b"\0" not in content:
+        return content, ""
+    found = decode(content, path.name, encoding)
+    if found.encoding == "utf-8-sig":
+        return content.removeprefix(codecs.BOM_UTF8), found.note
+    return found.text.encode("utf-8", "replace"), found.note
 
 
 def decode(content: bytes, name: str, encoding: str | None = None) -> Text:
@@ -173,19 +186,53 @@ def require_openpyxl(path: Path) -> Any:
     return openpyxl
 
 
+def write_parquet(path: Path, header: list[str], blocks: Iterable[Sequence[Any]]) -> None:
+    """Write columns as a Parquet file, atomically; each block holds some rows of every column."""
+    pyarrow = require_pyarrow(path)
+    with atomic_write(path, "wb") as file, contextlib.ExitStack() as stack:
+        writer = None
+        for columns in blocks:
+            table = pyarrow.table(dict(zip(header, columns, strict=True)))
+            if writer is None:
+                writer = stack.enter_context(pyarrow.parquet.ParquetWriter(file, table.schema))
+            writer.write_table(table)
+
+
+def require_pyarrow(path: Path) -> Any:
+    """The module that writes Parquet files, or the error that says how to get it."""
+    try:
+        import pyarrow.parquet
+    except ImportError as error:
+        raise MissingExtraError(
+            f"{path.name}: Parquet files are written with pyarrow, which is not installed: "
+            'pip install "conclust[parquet]", or write a CSV file.'
+        ) from error
+    return pyarrow
+
+
 def write_rows(path: Path, header: list[str], rows: Any) -> int:
-    """Write a CSV file or a workbook, atomically; return how many cells were guarded."""
+    """Write a CSV file, a workbook or Parquet, atomically; return how many cells were guarded."""
     if path.suffix.lower() == ".xlsx":
         write_sheet(path, [header, *map(list, rows)])  # text is text there: nothing to guard
+        return 0
+    if path.suffix.lower() == ".parquet":
+        write_parquet(path, header, [list(zip(*rows, strict=True))])
         return 0
     buffer = io.StringIO(newline="")
     writer = csv.writer(buffer, lineterminator="\n")
     writer.writerow([guarded(name) for name in header])
     n_guarded = 0
-    for row in rows:
-        cells = [guarded(cell) for cell in row]
-        n_guarded += sum(a is not b for a, b in zip(cells, row, strict=True))
-        writer.writerow(cells)
+
+    def counted(cell: Any) -> Any:
+        nonlocal n_guarded
+        written = guarded(cell)
+        n_guarded += written is not cell
+        return written
+
+    # Most cells begin with a letter or a digit, or are numbers: only others are looked at.
+    writer.writerows(
+        [counted(c) if isinstance(c, str) and c[:1] in SUSPECT else c for c in row] for row in rows
+    )
     with atomic_write(path) as file:
         file.write(buffer.getvalue())
     return n_guarded
@@ -193,6 +240,7 @@ def write_rows(path: Path, header: list[str], rows: Any) -> int:
 
 # A spreadsheet runs a cell that begins so as a formula. The last four are the wide forms.
 FORMULA_STARTS = ("=", "+", "-", "@", "\t", "\r", "\n", "＝", "＋", "－", "＠")
+SUSPECT = frozenset((" ", *FORMULA_STARTS))
 
 
 def guarded(cell: Any) -> Any:

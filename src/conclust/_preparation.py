@@ -22,7 +22,7 @@ OTHER = "\ufffdother"  # no cell reads so
 # Texts become this many numbers each (latent semantic analysis of at most so many terms).
 N_TEXT, MAX_TERMS = 100, 20_000
 # Numbers that stand for "not known", if they lie farther from all others than these do apart.
-UNKNOWN = tuple(sign * float("9" * n) for n in range(1, 8) for sign in (1, -1))
+UNKNOWN = frozenset(sign * float("9" * n) for n in range(1, 8) for sign in (1, -1))
 # A column as skewed as an exponential is judged by ratios, if their logarithms are less skewed.
 SKEWED = 1.0
 # Values farther than this many quartile ranges from the quartiles, if they are few.
@@ -377,7 +377,10 @@ def stand_ins(values: FloatArray) -> list[float]:
     >>> stand_ins(np.array([1.0, 2, 3, 4, -999, -999, np.nan]))
     [-999.0]
     """
-    numbers, counts = np.unique(values[~np.isnan(values)], return_counts=True)
+    values = values[~np.isnan(values)]
+    if not {values.min(initial=np.inf), values.max(initial=-np.inf)} & UNKNOWN:
+        return []
+    numbers, counts = np.unique(values, return_counts=True)
     found = []
     for at, next_to in ((0, 1), (-1, -2)):
         others = numbers[numbers != numbers[at]]

@@ -84,6 +84,22 @@ def test_labels_and_record_are_those_of_the_whole_table(case):
     assert "read in blocks of 7" in blocks.output
 
 
+@pytest.mark.parametrize("how", ["--blocks", "--no-blocks"])
+def test_labels_as_parquet(case, how):
+    # Check that --parquet gives the ids and labels of labels.csv, whole or block by block.
+    out = case.folder / "o"
+    more = ["--block-rows", 100] if how == "--blocks" else []
+    asked = ["--parquet", "--no-model", "-o", out, how, *more]
+    result = run("cluster", case.data, *FITTED, *asked)
+    assert result.exit_code == 0, result.output
+    assert "labels.parquet" in result.output
+    pd.testing.assert_frame_equal(
+        pd.read_parquet(out / "labels.parquet"), pd.read_csv(out / "labels.csv"), check_dtype=False
+    )
+    run("cluster", case.data, *FITTED, "--no-model", "-o", out, how)
+    assert not (out / "labels.parquet").exists()
+
+
 def test_a_folder_of_files_is_one_table(case):
     parts = case.folder / "parts"
     parts.mkdir()

@@ -34,6 +34,17 @@ def test_predict_labels_the_rows_of_the_fit_alike(blobs, model):
     assert as_json["label"] == [int(row["label"]) for row in read(out)]
 
 
+def test_predict_writes_parquet(blobs, model):
+    # Check that a name that ends with .parquet gives such a file, not text under that name.
+    pytest.importorskip("pyarrow")
+    out = blobs.folder / "again.parquet"
+    result = run("predict", model, blobs.data, "--id-col", "key", "-o", out)
+    assert result.exit_code == 0, result.output
+    told = read(blobs.folder / "o" / "labels.csv")
+    expected = [{"id": row["id"], "label": int(row["label"])} for row in told]
+    assert pd.read_parquet(out).to_dict("records") == expected
+
+
 def test_a_model_works_in_python_on_frames(blobs, model):
     labels = [int(row["label"]) for row in read(blobs.folder / "o" / "labels.csv")]
     assert conclust.load(model).predict(pd.read_csv(blobs.data)).tolist() == labels

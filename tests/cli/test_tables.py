@@ -4,6 +4,7 @@ import gzip
 import io
 import json
 import os
+import re
 import subprocess
 import sys
 
@@ -14,8 +15,9 @@ from click.testing import CliRunner
 from sklearn.datasets import load_iris
 from sklearn.metrics import adjusted_rand_score
 
-from conclust.cli import main
-from conclust.cli._table import read_table
+from conclust._files import UnreadableFileError, text_of_file, utf8_of_file
+from conclust.cli import _prepare, _table, main
+from conclust.cli._table import may_have_leading_zeros, read_table
 from tests.cli.conftest import assert_bad_input, read, run, write
 
 
@@ -369,3 +371,42 @@ def test_compare_says_what_seconds_are_and_why_a_method_failed(blobs):
     assert "s per fold" in result.stdout
     reason = result.stdout.split("cop-kmeans failed: ")[1].splitlines()[0]
     assert "r00 and r01" in reason
+
+
+@pytest.mark.parametrize("chunk", [5, 1 << 20])
+def test_leading_zeros_are_looked_for_as_by_a_regular_expression(chunk, monkeypatch):
+    # Check random texts, cut anywhere: what the expression finds is found, and hardly more.
+    monkeypatch.setattr(_table, "CHUNK", chunk)
+    expression = re.compile(rb"""(?:^|[\s,;"'])[+-]?0\d""")
+    rng = np.random.RandomState(0)
+    letters = np.frombuffer(b"0123456789.,,;e+- \n\"'", np.uint8)
+    answers = []
+    for size in rng.randint(1, 40, size=500):
+        content = b"a,b\n" + rng.choice(letters, size).tobytes()
+        answers.append((bool(expression.search(content)), may_have_leading_zeros(content)))
+    assert (True, False) not in answers
+    assert answers.count((False, True)) < 0.1 * answers.count((False, False))
+    assert not may_have_leading_zeros(b"a,b\n0.5,1e-05\n-0.25,2020-01-05\n0,10\n")
+
+
+@pytest.mark.parametrize("encoding", ["ascii", "utf-8", "utf-8-sig", "cp1252", "utf-16"])
+def test_text_as_bytes_is_the_text(tmp_path, encoding):
+    # Check against the text, whatever the file was written in.
+    path = tmp_path / "table.csv"
+    path.write_text("a,b\n1,2\n" if encoding == "ascii" else "a,größe\n1,2\n", encoding=encoding)
+    content, note = utf8_of_file(path)
+    assert content.decode() == text_of_file(path).text
+    assert note == text_of_file(path).note
+    path.write_bytes(b"a,b\n1,\0\n")
+    with pytest.raises(UnreadableFileError, match="not a text file"):
+        utf8_of_file(path)
+
+
+def test_measured_numbers_are_counted_in_the_first_rows_only():
+    # Check that what decides about a column is the same: few values, many, and whole numbers.
+    rng = np.random.RandomState(0)
+    measured, codes = pd.Series(rng.normal(size=3000)), pd.Series(rng.permutation(3000))
+    assert _prepare.MAX_LEVELS < _prepare._n_levels(measured) <= _prepare.N_FIRST
+    assert _prepare._n_levels(codes) == 3000
+    late = pd.Series(np.append(np.full(2000, 0.5), rng.normal(size=100)))
+    assert _prepare._n_levels(late) == 101

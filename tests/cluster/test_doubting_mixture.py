@@ -11,7 +11,7 @@ from sklearn.preprocessing import scale
 
 from conclust import ConstrainedGaussianMixture, Constraints, sample_constraints
 from conclust._placement.belief import Rates
-from conclust.cluster import Scatter, doubting_mixture, log_joint, softened
+from conclust.cluster import Scatter, _mixture, doubting_mixture, log_joint, normalize, softened
 from conclust.cluster._doubting_mixture import (
     estimated_rates,
     log_prior_of,
@@ -255,3 +255,19 @@ def test_one_row_one_component_and_constant_data():
 
 def test_soft_start():
     np.testing.assert_allclose(softened(np.array([1, 0]), 2), [[0.05, 0.95], [0.95, 0.05]])
+
+
+@pytest.mark.parametrize("covariance_type", TYPES)
+def test_many_rows_are_looked_at_in_blocks(covariance_type, monkeypatch):
+    # Check that blocks of five rows give what all together do: densities, shares, the M-step.
+    rows, shares = rows_and_start(0)
+
+    def both():
+        mixture = m_step(Scatter(rows), shares, covariance_type, 0.0)
+        joint = log_joint(rows, mixture, covariance_type)
+        return *mixture, joint, *normalize(joint)
+
+    whole = both()
+    monkeypatch.setattr(_mixture, "BLOCK", 5)
+    for one, other in zip(both(), whole, strict=True):
+        np.testing.assert_allclose(one, other, rtol=1e-12)

@@ -1,5 +1,7 @@
 """AutoCluster: the estimator for those who do not want to choose."""
 
+import weakref
+
 import numpy as np
 import pandas as pd
 import pytest
@@ -22,7 +24,6 @@ from conclust.model_selection._stack import (
     believe,
     judge,
     log_likelihood,
-    matching,
     members_of,
     misfit,
     problem_of,
@@ -302,11 +303,32 @@ def test_clusters_are_matched_before_they_are_averaged(told):
         )
     )
     judged = [Judged(member, -1.0, -1.0, 0.6), Judged(renamed, -1.0, -1.0, 0.4)]
-    clusters = matching(judged)
-    mean = average(judged, [one.member.found.log_prior for one in judged], clusters)
-    alone = average([judged[0]._replace(weight=1.0)], [found.log_prior], [np.arange(3)])
-    np.testing.assert_allclose(mean, alone)
-    np.testing.assert_allclose(mean.sum(axis=1), 1)
+    mean = average(iter(judged))
+    alone = average([judged[0]._replace(weight=1.0)])
+    np.testing.assert_allclose(mean.prior, alone.prior)
+    np.testing.assert_allclose(mean.prior.sum(axis=1), 1)
+    assert mean.parts[1].clusters.tolist() == order.tolist()
+
+
+def test_members_are_averaged_one_by_one(told):
+    # Check that what a member says of every row is let go before the next one is fitted to all.
+    fitter = Fitter(problem_of(X, 3, 0), told)
+    members = fitter.fit(Candidate("shared covariance", start) for start in ("k-means",) * 3)
+    last = []
+
+    def one_by_one():
+        for member in members:
+            assert not last or last.pop()() is None
+            log_prior = member.found.log_prior.copy()
+            last.append(weakref.ref(log_prior))
+            found = member.found._replace(log_prior=log_prior)
+            del log_prior
+            yield Judged(member._replace(found=found), -1.0, -1.0, 1 / 3)
+            del found
+
+    mean = average(one_by_one())
+    assert last
+    np.testing.assert_allclose(mean.prior, average([Judged(members[0], -1.0, -1.0, 1.0)]).prior)
 
 
 def test_statements_have_the_last_word():

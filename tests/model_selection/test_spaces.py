@@ -67,3 +67,15 @@ def test_few_rows(rows):
 def test_linear():
     factor = np.array([[1.0, 2.0]])
     np.testing.assert_allclose(Linear(factor).transform(X), X @ factor.T)
+
+
+def test_new_rows_stand_between_the_nearest():
+    # Check by hand: coordinates of the five nearest, by the inverse of squared distances.
+    found = NeighborMap(X, 2, 0)
+    new = X[:3] + 0.01
+    distances = np.sqrt(((new[:, None] - found.rows) ** 2).sum(axis=2))
+    near = np.argsort(distances, axis=1)[:, : _spaces.BETWEEN]
+    weight = 1 / np.take_along_axis(distances, near, axis=1) ** 2
+    weight /= weight.sum(axis=1, keepdims=True)
+    expected = (weight[:, :, None] * found.coordinates[near]).sum(axis=1)
+    np.testing.assert_allclose(found.transform(new), expected)

@@ -70,6 +70,7 @@ class Labels:
     cells: "Cells | None" = None  # the table to join the clusters to, else ids are written
     classes: list[Any] | None = None  # of rows, to name the clusters by on the page
     workbook: bool = False  # labels.xlsx too
+    parquet: bool = False  # labels.parquet too
 
 
 @dataclass(frozen=True)
@@ -127,6 +128,7 @@ CHUNK = 1 << 20  # labels counted at a time: numpy makes longer numbers of them 
 )
 @click.option("--join", is_flag=True, help="labels.csv is your whole table with a column cluster.")
 @click.option("--xlsx", is_flag=True, help="Write labels.xlsx too, as for a workbook.")
+@click.option("--parquet", is_flag=True, help="Write labels.parquet too: ids and labels.")
 @click.option("--model/--no-model", default=None, help="Write model.skops, for `predict`.")
 @click.option(
     "--blocks/--no-blocks",
@@ -150,6 +152,7 @@ def command(
     named: str | None,
     join: bool,
     xlsx: bool,
+    parquet: bool,
     model: bool | None,
     blocks: bool | None,
     block_rows: int | None,
@@ -167,7 +170,7 @@ def command(
     conclust cluster table.csv --constraints links.csv --id-col key -k 6
     cat table.csv | conclust cluster - -k 6 -o out
     """
-    from conclust._files import require_openpyxl
+    from conclust._files import require_openpyxl, require_pyarrow
     from conclust._persist import require_skops
     from conclust.cli._big_table import refuse_in_blocks, wants_blocks
     from conclust.cli._job import check_n_clusters, read_job
@@ -180,6 +183,8 @@ def command(
         require_skops()
     if xlsx:
         require_openpyxl(Path("labels.xlsx"))
+    if parquet:
+        require_pyarrow(Path("labels.parquet"))
     output = output or Path(f"{data.name.split('.')[0] or 'table'}-clusters")
     if wants_blocks(data, blocks):
         from conclust.cli._cluster_in_blocks import Request, cluster_in_blocks
@@ -187,7 +192,14 @@ def command(
         refuse_in_blocks({"--join": join, "--xlsx": xlsx, "--names COLUMN": is_column(named)})
         asked = Request(data, links, skip_unknown, n_clusters, method, given, seed, options)
         job, found, record = cluster_in_blocks(
-            asked, output, block_rows, resume, projection, model, names, quiet=as_json
+            asked,
+            output,
+            block_rows,
+            resume,
+            projection,
+            model,
+            Labels(names, parquet=parquet),
+            quiet=as_json,
         )
         _tell(job, found, record, as_json=as_json)
         return
@@ -207,6 +219,7 @@ def command(
         read_cells(job.table, options, "--join") if join else None,
         classes_of(named, job.table, options) if is_column(named) else None,
         workbook=xlsx,
+        parquet=parquet,
     )
     with about("--map"):
         check_projection(projection, len(job.table))
@@ -404,7 +417,8 @@ def write(
     labels = labels or Labels()
     notes = [*found.warnings]
     workbook = labels.workbook or job.table.path.suffix == ".xlsx"
-    names = ["labels.csv", *(["labels.xlsx"] if workbook else [])]
+    more = {"labels.xlsx": workbook, "labels.parquet": labels.parquet}
+    names = ["labels.csv", *(name for name, is_wanted in more.items() if is_wanted)]
     files = [*names, "report.html", "run.json"]
     others = ["compare.csv"] if comparison else []
     named = {c: name for c, name in labels.names.items() if int(c) < found.n_clusters}
@@ -463,7 +477,7 @@ def _write_labels(path: Path, job: "Job", found: Outcome, labels: Labels) -> int
         columns["cluster_name"] = [labels.names.get(str(label), "") for label in found_labels]
     if found.confidence is not None:
         columns["confidence"] = [round(float(c), 4) for c in found.confidence]
-    if labels.cells is not None:
+    if labels.cells is not None and path.suffix != ".parquet":
         return write_rows(path, *labels.cells.joined(columns))
     columns = {"id": job.table.names, **columns}
     return write_rows(path, list(columns), list(zip(*columns.values(), strict=True)))

@@ -5,7 +5,7 @@ import copy
 import csv
 import time
 import warnings
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from dataclasses import asdict, dataclass, replace
 from pathlib import Path
 from typing import Any
@@ -87,7 +87,7 @@ def cluster_in_blocks(
     resume: bool,
     projection: str,
     model: bool | None,
-    names: dict[str, str],
+    labels_file: Labels,
     *,
     quiet: bool,
 ) -> tuple[Job, Outcome, dict[str, Any]]:
@@ -99,7 +99,7 @@ def cluster_in_blocks(
         raise BadInput(f"{asked.links}: no such file.")
     if isinstance(asked.n_clusters, int):
         check_n_clusters(asked.n_clusters, len(table))
-        check_names(names, asked.n_clusters)
+        check_names(labels_file.names, asked.n_clusters)
     method, reasons = _method(asked.method)
     rows_read = f"{len(table):,} rows, read in blocks of {table.block_rows:,}."
     say(f"{asked.data.name}: {rows_read}", quiet=quiet)
@@ -119,7 +119,8 @@ def cluster_in_blocks(
             )
 
             def write_labels(path: Path) -> int:
-                return _write_labels(path, table, asked.options.id_col, labels, confidence, names)
+                how = asked.options.id_col, labels, confidence, labels_file.names
+                return _write_labels(path, table, *how)
 
             record = {
                 "n_rows": len(table),
@@ -131,7 +132,7 @@ def cluster_in_blocks(
             with working("writing the report"):
                 record = write(
                     folder, job, found, asked.seed, projection, model,
-                    labels=Labels(names), whole=whole,
+                    labels=labels_file, whole=whole,
                 )  # fmt: skip
     return job, found, record
 
@@ -328,28 +329,36 @@ def _write_labels(
     id_col: str | None,
     labels: Any,
     confidence: Any,
-    names: dict[str, str],
+    names: Mapping[str, str],
 ) -> int:
-    """Write labels.csv block by block; return how many ids were guarded."""
-    from conclust._files import guarded
+    """Write the labels block by block; return how many ids were guarded."""
+    from conclust._files import guarded, write_parquet
 
     header = ["id", "label", *(["cluster_name"] if names else [])]
     header += [] if confidence is None else ["confidence"]
-    n_guarded = 0
-    with path.open("w", encoding="utf-8", newline="") as file:
-        writer = csv.writer(file, lineterminator="\n")
-        writer.writerow(header)
+
+    def blocks() -> Iterator[list[Any]]:
         for start, ids in _ids(table, id_col):
-            safe = [guarded(each) for each in ids]
-            n_guarded += sum(a is not b for a, b in zip(safe, ids, strict=True))
             here = labels[start : start + len(ids)].tolist()
-            columns: list[Any] = [safe, here]
+            columns: list[Any] = [ids, here]
             if names:
                 columns.append([names.get(str(label), "") for label in here])
             if confidence is not None:
                 some = confidence[start : start + len(ids)]
                 columns.append([round(float(each), 4) for each in some])
-            writer.writerows(zip(*columns, strict=True))
+            yield columns
+
+    if path.suffix == ".parquet":
+        write_parquet(path, header, blocks())
+        return 0
+    n_guarded = 0
+    with path.open("w", encoding="utf-8", newline="") as file:
+        writer = csv.writer(file, lineterminator="\n")
+        writer.writerow(header)
+        for ids, *others in blocks():
+            safe = [guarded(each) for each in ids]
+            n_guarded += sum(a is not b for a, b in zip(safe, ids, strict=True))
+            writer.writerows(zip(safe, *others, strict=True))
     return n_guarded
 
 

@@ -3,6 +3,7 @@
 import csv
 import json
 import re
+from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
@@ -44,7 +45,7 @@ def classes_of(column: str | None, table: Table, options: TableOptions) -> list[
     return [row[header.index(column)] for row in cells.rows]
 
 
-def check_names(names: dict[str, str], n_clusters: int) -> None:
+def check_names(names: Mapping[str, str], n_clusters: int) -> None:
     """No names for clusters that there will not be."""
     for label in names:
         if int(label) >= n_clusters:

@@ -354,6 +354,7 @@ def _make_writable(path: Path) -> None:
 RESULTS = (
     "labels.csv",
     "labels.xlsx",
+    "labels.parquet",
     "report.html",
     "run.json",
     "model.skops",

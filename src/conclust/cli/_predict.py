@@ -23,7 +23,9 @@ from conclust.cli._options import (
 @click.option("--id-col", help="The column that names the rows; that of the fit by default.")
 @click.option("--separator", help="Of a CSV file; read off its header by default.")
 @encoding_option
-@click.option("-o", "--output", type=PATH, help="CSV or XLSX file to write; printed by default.")
+@click.option(
+    "-o", "--output", type=PATH, help="CSV, XLSX or Parquet to write; printed by default."
+)
 @common_options
 def command(
     model: Path,
@@ -44,8 +46,10 @@ def command(
     import warnings
 
     import conclust
-    from conclust._files import guarded, write_rows
+    from conclust._files import guarded, require_pyarrow, write_rows
 
+    if output is not None and output.suffix.lower() == ".parquet":
+        require_pyarrow(output)
     if not model.exists():
         raise BadInput(f"{model}: no such file.")
     pipeline = conclust.load(model)

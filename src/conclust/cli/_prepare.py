@@ -15,6 +15,8 @@ if TYPE_CHECKING:
 
 # A column of words with more different values than this names rows rather than groups them.
 MAX_LEVELS = 50
+# Rows that tell whether there are more.
+N_FIRST = 1000
 # Whole numbers are codes if each is said so many times, on average, and they lie so far apart.
 REPEATED, APART = 5, 3
 # Whole numbers of so many values may be amounts as well as codes.
@@ -171,7 +173,7 @@ def _sort_columns(
         if name in texts:
             continue
         values = frame[name].dropna()
-        n_levels = (values if _is_number(values) else values.astype(str)).nunique()
+        n_levels = _n_levels(values)
         if values.empty:
             sort.reasons[name] = "every value is missing"
         elif n_levels == 1 and len(values) == len(frame):
@@ -183,6 +185,14 @@ def _sort_columns(
         else:
             _use(name, values, n_levels, sort)
     _drop_repeated(frame, asked, sort)
+
+
+def _n_levels(values: Any) -> int:
+    """How many different values there are; of measured numbers, those of the first rows do."""
+    if not _is_number(values):
+        return int(values.astype(str).nunique())
+    first = int(values.head(N_FIRST).nunique())
+    return first if first > MAX_LEVELS and not _are_whole(values) else int(values.nunique())
 
 
 def _use(name: str, values: Any, n_levels: int, sort: _Sorted) -> None:

@@ -34,7 +34,7 @@ from conclust.cluster._gaussian_mixture import ConstrainedGaussianMixture, rates
 from conclust.cluster._generalized_kmeans import GeneralizedKMeans
 from conclust.cluster._kernel_kmeans import SemiSupervisedKernelKMeans
 from conclust.cluster._mini_batch_kmeans import MiniBatchConstrainedKMeans
-from conclust.cluster._mixture import Mixture, log_joint, normalize
+from conclust.cluster._mixture import Mixture, blocks_of, log_joint, log_shares, normalize
 from conclust.cluster._mpckmeans import MPCKMeans
 from conclust.cluster._pckmeans import PCKMeans, pckmeans
 from conclust.cluster._penalty import MULTIPLES, price_by_regret
@@ -59,6 +59,7 @@ __all__ = [
     "SpectralLearning",
     "average_linkage_cuts",
     "average_linkage_start",
+    "blocks_of",
     "constrained_gaussian_mixture",
     "constrained_kmeans",
     "cop_kmeans",
@@ -68,6 +69,7 @@ __all__ = [
     "leading_vectors",
     "leaves_of",
     "log_joint",
+    "log_shares",
     "normalize",
     "pckmeans",
     "price_by_regret",

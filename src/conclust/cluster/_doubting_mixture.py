@@ -12,10 +12,10 @@ from conclust._progress import Rounds
 from conclust._sklearn import precision_cholesky
 from conclust.cluster._mixture import (
     Mixture,
-    log_joint,
+    blocks_of,
+    log_shares,
     normalize,
     shared_constant,
-    shared_terms,
 )
 
 # The rates are estimated as if two of twenty more statements were wrong, and kept off both ends: at
@@ -83,12 +83,19 @@ class Scatter:
     """
 
     def __init__(self, X: FloatArray, weight: FloatArray | None = None, *, one_scale: bool = False):
+        self._is_plain = weight is None
         self.weight = np.ones(len(X)) if weight is None else weight.astype(np.float64)
         self.mass = float(self.weight.sum())
         self.mean = self.weight @ X / self.mass
         self.X = np.subtract(X, self.mean, dtype=np.float64)
-        self.total = (self.X * self.weight[:, None]).T @ self.X
+        self.total = np.zeros((X.shape[1], X.shape[1]))
+        for some in blocks_of(len(X)):
+            self.total += (self.X[some] * self.weight[some, None]).T @ self.X[some]
         self.variances = np.diag(self.total) / self.mass
+
+    def weighted(self, shares: FloatArray) -> FloatArray:
+        """Shares of each row times its weight; the same array where all weigh 1."""
+        return shares if self._is_plain else shares * self.weight[:, None]
 
 
 def doubting_mixture(
@@ -129,12 +136,13 @@ def doubting_mixture(
     -------
     Doubted
     """
-    n_components = responsibilities.shape[1]
-    beliefs = Beliefs(pairs, n_components)
+    beliefs = Beliefs(pairs, responsibilities.shape[1])
+    first = m_step(rows, responsibilities, covariance_type, reg_covar)
+    del responsibilities  # numbers for each row and component, before as many are made
     found: Doubted = until_beliefs_stand(
         lambda mixture, rates: _expect(rows, beliefs, mixture, covariance_type, rates),
         lambda found: m_step(rows, found.responsibilities, covariance_type, reg_covar),
-        m_step(rows, responsibilities, covariance_type, reg_covar),
+        first,
         pairs,
         rates=rates,
         max_iter=max_iter,
@@ -172,6 +180,7 @@ def until_beliefs_stand(
         before, likelihood = likelihood, found.log_likelihood
         change = likelihood - before
         rounds.note(likelihood, change, *wrong_shares(found.doubt, pairs))
+        del found  # see `doubting_mixture`
         converged = abs(change) < tol
         if converged:
             break
@@ -244,14 +253,10 @@ def rates_of_shares(shares: tuple[float, float], pairs: SignedPairs) -> Rates:
 
 
 def log_prior_of(rows: Scatter, mixture: Mixture, covariance_type: str) -> tuple[FloatArray, float]:
-    """Log π_c + log N(x; μ_c, Σ_c) up to a constant of each row, and the sum of those constants.
-
-    Under a shared covariance this costs O(n k d); see `shared_terms`.
-    """
-    if covariance_type != "tied":
-        return log_joint(rows.X, mixture, covariance_type), 0.0
-    pulled, offset = shared_terms(mixture)
-    return rows.X @ pulled + offset, shared_constant(mixture, rows.total, rows.mass)
+    """Log π_c + log N(x; μ_c, Σ_c) up to a constant of each row, and the sum of those constants."""
+    is_shared = covariance_type == "tied"
+    constant = shared_constant(mixture, rows.total, rows.mass) if is_shared else 0.0
+    return log_shares(rows.X, mixture, covariance_type), constant
 
 
 def m_step(
@@ -278,7 +283,7 @@ def m_step(
     -------
     Mixture
     """
-    mass = responsibilities * rows.weight[:, None]
+    mass = rows.weighted(responsibilities)
     n_features = rows.X.shape[1]
     counts = mass.sum(axis=0)
     means = mass.T @ rows.X / np.maximum(counts, TINY)[:, None]
@@ -328,9 +333,11 @@ def own_covariances(
     n_components, n_features = means.shape
     extra = SHRINK_OWN * n_features
     if covariance_type == "full":
-        own = np.empty((n_components, n_features, n_features))
+        own = np.zeros((n_components, n_features, n_features))
+        for some in blocks_of(len(mass)):
+            for c in range(n_components):
+                own[c] += (rows.X[some] * mass[some, c, None]).T @ rows.X[some]
         for c in range(n_components):
-            own[c] = (rows.X * mass[:, c, None]).T @ rows.X
             own[c] -= counts[c] * np.outer(means[c], means[c])
             own[c] += extra * shared
         return own / (counts + extra)[:, None, None]

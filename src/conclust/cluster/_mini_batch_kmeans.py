@@ -365,6 +365,11 @@ class MiniBatchConstrainedKMeans(CentersMixin):
     65 536 rows drawn ahead and 4 bytes per row for the labels, of which one pass is made at the
     end. Batches of `fit` are drawn with replacement, heavy rows more often.
 
+    What :class:`ConstrainedKMeans` has and this has not: `metric` (bring rows to unit length first,
+    which is near to the cosine; centres are not brought there), labels known of some rows as `y`,
+    which is ignored (``constraints=Constraints.from_labels(y)`` says the same), and `update`
+    (:meth:`partial_fit` goes on with new rows and statements).
+
     References
     ----------
     D. Sculley (2010). Web-scale k-means clustering. WWW, 1177-1178.

@@ -34,7 +34,9 @@ def texts_of(names: npt.NDArray[Any] | None) -> npt.NDArray[np.str_] | None:
 
     Written object by object, 100 000 names take many seconds.
     """
-    if names is None or names.dtype != object or not all(isinstance(n, str) for n in names):
+    if names is None or names.dtype != object:
+        return None
+    if not all(issubclass(kind, str) for kind in set(map(type, names))):
         return None
     texts: npt.NDArray[np.str_] = names.astype(str)
     return texts if (texts == names).all() else None  # numpy drops zeros at the end

@@ -2,7 +2,7 @@
 
 import copy
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from numbers import Integral, Real
 from typing import TYPE_CHECKING, Any, ClassVar, NamedTuple
 
@@ -54,10 +54,10 @@ from conclust.model_selection._stack import (
     Judged,
     Member,
     Mixed,
+    Part,
     average,
     believe,
     judge,
-    matching,
     members_of,
     problem_of,
 )
@@ -98,14 +98,6 @@ class Stage(NamedTuple):
     """What is being done, for the progress bar."""
 
     stage: str
-
-
-class Part(NamedTuple):
-    """A member's part in the average, for new rows."""
-
-    weight: float
-    clusters: IntArray  # (n_clusters,) which cluster each of its own is
-    voice: Mixed | Votes
 
 
 class AutoCluster(Living, Shown, ClusterMixin, BaseEstimator):
@@ -432,25 +424,18 @@ class AutoCluster(Living, Shown, ClusterMixin, BaseEstimator):
         with one_thread():
             judged = judge(problem, known, members, on_fold=on_fold)
         self._tell(judged, fitter)
-        if rows is not X:
+        if rows is X:
+            mean = average(judged, max(judged, key=_weight).member.found.responsibilities)
+        else:
             stage("fitting all rows")
             with one_blas_thread():
-                judged = _on_all(judged, X, _drawn(pairs, MAX_STATEMENTS_ALL, seed))
+                mean = average(_on_all(judged, X, _drawn(pairs, MAX_STATEMENTS_ALL, seed)))
             self.reasons_.append(
                 f"Candidates were compared on {len(rows):,} of {len(X):,} rows and {len(known):,} "
                 f"of {len(pairs):,} pairs; those that count were fitted to all."
             )
-        clusters = matching(judged)
-        prior = average(judged, [one.member.found.log_prior for one in judged], clusters)
-        weights = np.array([one.weight for one in judged])
-        rates = weights @ np.array([one.member.found.rates for one in judged])
-        found = believe(prior, pairs, Rates(*rates))
-        self.prior_ = prior
-        self.parts_ = [
-            Part(one.weight, match, one.member.voice)
-            for one, match in zip(judged, clusters, strict=True)
-            if one.weight > 0
-        ]
+        found = believe(mean.prior, pairs, mean.rates)
+        self.prior_, self.parts_ = mean.prior, mean.parts
         self.probabilities_, self.labels_ = found.probability, found.probability.argmax(axis=1)
         self._tell_rates(found.shares, found.doubt, constraints)
 
@@ -696,19 +681,26 @@ def _drawn(pairs: Constraints, most: int, seed: int) -> Constraints:
     return pairs[np.sort(drawn)]
 
 
-def _on_all(judged: list[Judged], X: FloatArray, pairs: Constraints) -> list[Judged]:
-    """The members that count, told all rows and `pairs`, from where they were."""
-    heavy = sorted(judged, key=lambda one: -one.weight)[:MOST_ON_ALL]
+def _weight(one: Judged) -> float:
+    return one.weight
+
+
+def _on_all(judged: list[Judged], X: FloatArray, pairs: Constraints) -> Iterator[Judged]:
+    """The members that count, told all rows and `pairs`, from where they were; heaviest first."""
+    heavy = sorted(judged, key=_weight, reverse=True)[:MOST_ON_ALL]
     total = sum(one.weight for one in heavy)
-    there: dict[int, FloatArray] = {}  # rows in each space, which members share
-    return [
-        one._replace(member=_member_on_all(one.member, X, pairs, there), weight=one.weight / total)
-        for one in heavy
-    ]
+    there: dict[int, Scatter] = {}  # rows in each space, which members share
+    for number, one in enumerate(heavy, start=1):
+        yield one._replace(
+            member=_member_on_all(one.member, X, pairs, there), weight=one.weight / total
+        )
+        later = {id(getattr(other.member.voice, "space", None)) for other in heavy[number:]}
+        for space in there.keys() - later:
+            del there[space]
 
 
 def _member_on_all(
-    member: Member, X: FloatArray, pairs: Constraints, there: dict[int, FloatArray]
+    member: Member, X: FloatArray, pairs: Constraints, there: dict[int, Scatter]
 ) -> Member:
     """A mixture goes on from where it was; votes stand, and the statements speak."""
     voice = member.voice
@@ -717,12 +709,12 @@ def _member_on_all(
         return member._replace(found=heard(member.found, voice.log_prior(X), pairs.pairs()))
     space = id(voice.space)
     if space not in there:
-        there[space] = voice.space.transform(X)
-    rows = Scatter(there[space])
+        there[space] = Scatter(voice.space.transform(X))
+    rows = there[space]
     found = doubting_mixture(
         rows,
         pairs.pairs(),
-        normalize(voice.log_prior_there(there[space]))[1],
+        normalize(voice.log_prior_there(rows))[1],
         covariance_type=voice.covariance_type,
         max_iter=MAX_ITER_ALL,
     )

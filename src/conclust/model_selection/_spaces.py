@@ -85,7 +85,9 @@ class NeighborMap:
         with np.errstate(divide="ignore", invalid="ignore"):
             weight = np.where(distances[:, :1] > 0, 1 / distances**2, distances == 0)
             weight /= weight.sum(axis=1, keepdims=True)
-        return np.einsum("ij,ijk->ik", weight, self.coordinates[found])
+        starts = np.arange(0, found.size + 1, found.shape[1])
+        between = sp.csr_array((weight.ravel(), found.ravel(), starts), (len(X), len(self.rows)))
+        return between @ self.coordinates
 
 
 def _n_dimensions(n_clusters: int, n_rows: int) -> int:

@@ -29,8 +29,9 @@ from conclust.cluster import (
     Mixture,
     Scatter,
     average_linkage_start,
+    blocks_of,
     doubting_mixture,
-    log_joint,
+    log_shares,
     normalize,
     pckmeans,
     price_by_regret,
@@ -66,6 +67,8 @@ TRUST = 3.0
 TAUGHT = "believed by "
 # No cluster is impossible for a row, however sure the members are.
 FLOOR = 1e-3
+# Members with less than this say nothing that could be seen in the average.
+LEAST_WEIGHT = 1e-6
 
 
 class Problem(NamedTuple):
@@ -158,12 +161,13 @@ class Mixed:
         self.mixture, self.covariance_type = mixture, covariance_type
 
     def log_prior(self, X: FloatArray) -> FloatArray:
-        """Log densities of the clusters, with their weights."""
-        return self.log_prior_there(self.space.transform(X))
+        """Log densities of the clusters, with their weights, up to a constant of each row."""
+        return log_shares(self.space.transform(X) - self.mean, self.mixture, self.covariance_type)
 
-    def log_prior_there(self, rows: FloatArray) -> FloatArray:
-        """The same for rows that stand in the space."""
-        return log_joint(rows - self.mean, self.mixture, self.covariance_type)
+    def log_prior_there(self, rows: Scatter) -> FloatArray:
+        """The same for rows that stand in the space, about a mean of their own."""
+        moved = self.mixture._replace(means=self.mixture.means + (self.mean - rows.mean))
+        return log_shares(rows.X, moved, self.covariance_type)
 
 
 def problem_of(
@@ -541,24 +545,45 @@ def sureness(n_pairs: int) -> float:
     return TRUST * float(np.sqrt(n_pairs))
 
 
-def average(
-    judged: list[Judged], log_priors: list[FloatArray], matches: list[IntArray]
-) -> FloatArray:
-    """Mean of what members say of rows alone, their clusters matched, none impossible."""
-    total = np.zeros_like(log_priors[0])
-    for one, log_prior, match in zip(judged, log_priors, matches, strict=True):
-        if one.weight > 1e-6:
-            total[:, match] += one.weight * normalize(log_prior)[1]
-    n_clusters = total.shape[1]
-    return total * (1 - FLOOR) + FLOOR / n_clusters
+class Part(NamedTuple):
+    """A member's part in the average, for new rows."""
+
+    weight: float
+    clusters: IntArray  # (n_clusters,) which cluster each of its own is
+    voice: Mixed | Votes
 
 
-def matching(judged: list[Judged]) -> list[IntArray]:
-    """For each member, which cluster of the heaviest one each of its clusters is."""
-    best = max(judged, key=lambda one: one.weight).member.found.responsibilities
-    return [
-        linear_sum_assignment(-(one.member.found.responsibilities.T @ best))[1] for one in judged
-    ]
+class Averaged(NamedTuple):
+    """What members say of rows alone, taken together."""
+
+    prior: FloatArray  # (n_samples, n_clusters) no cluster impossible
+    rates: Rates
+    parts: list[Part]
+
+
+def average(judged: Iterable[Judged], best: FloatArray | None = None) -> Averaged:
+    """Mean of members by their weights, taken one by one.
+
+    Their clusters are matched with those of ``best``, the responsibilities of one of them; by
+    default of the first.
+    """
+    total, rates = np.zeros((0, 0)), []
+    parts: list[Part] = []
+    for one in judged:
+        found = one.member.found
+        best = found.responsibilities if best is None else best
+        total = total if parts else np.zeros_like(best)
+        clusters = linear_sum_assignment(-(found.responsibilities.T @ best))[1]
+        if one.weight > LEAST_WEIGHT:
+            for rows in blocks_of(len(total)):
+                total[rows, clusters] += one.weight * normalize(found.log_prior[rows])[1]
+        rates.append(found.rates)
+        parts.append(Part(one.weight, clusters, one.member.voice))
+        del one, found  # numbers for each row and cluster, before the next ones are made
+    total *= 1 - FLOOR
+    total += FLOOR / total.shape[1]
+    mean_rates = np.array([part.weight for part in parts]) @ np.array(rates)
+    return Averaged(total, Rates(*mean_rates), [part for part in parts if part.weight > 0])
 
 
 class Believed(NamedTuple):
