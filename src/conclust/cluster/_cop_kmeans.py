@@ -626,8 +626,9 @@ class COPKMeans(Living, CentersMixin):
                         raise_infeasible(constraints, self.n_clusters, run.placement, WAY_OUT)
                     return run
 
-                # Told nothing this is scikit-learn's KMeans; single moves know no rows set aside.
-                goes_on = (len(units.rows) or sizes is not None) and not share
+                # Without statements this is scikit-learn's KMeans; single moves know no rows set
+                # aside.
+                goes_on = len(units.rows) and not share
                 run = best_improved(
                     start,
                     n_starts(self.init, self.n_init) if first is None else 1,

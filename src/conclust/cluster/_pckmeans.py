@@ -678,8 +678,9 @@ class PCKMeans(Living, CentersMixin):
                         first = loop.matched(first)
                     return loop.run(first, on_round=on_round, **how)
 
-                # Told nothing this is scikit-learn's KMeans; single moves know no rows set aside.
-                goes_on = improve and (len(links) or sizes is not None) and not share
+                # Without statements this is scikit-learn's KMeans; single moves know no rows set
+                # aside.
+                goes_on = improve and len(links) and not share
                 run = best_improved(
                     start,
                     n,
