@@ -464,8 +464,9 @@ class COPKMeans(Living, CentersMixin):
     the distances of constrained rows to all centres, 8 · n_clusters bytes for each such row.
 
     From the best starts single rows and units go on moving, the means with them (Hartigan's moves),
-    and centres are put elsewhere, for at most half the time of the starts. Without statements none
-    of this is done: the answer is that of scikit-learn's :class:`~sklearn.cluster.KMeans`.
+    under sizes two of them swap clusters, too, and centres are put elsewhere, for at most half the
+    time of the starts. Without statements none of this is done: the answer is that of
+    scikit-learn's :class:`~sklearn.cluster.KMeans`.
 
     Clean statements only: one wrong must-link can join two clusters. With doubtful ones use
     `PCKMeans`, or look at :meth:`conclust.Constraints.repaired` first.

@@ -501,8 +501,9 @@ class PCKMeans(Living, CentersMixin):
     so do chains of rows in which each answers to the move before. Only what lowers the objective
     is kept, so it falls with every iteration, and a start ends in a labelling that no such move
     betters. From the best starts single rows and must-link components go on moving, the means with
-    them (Hartigan's moves), and centres are put elsewhere, for at most half the time of the starts.
-    Without statements none of this is done: it is scikit-learn's :class:`~sklearn.cluster.KMeans`.
+    them (Hartigan's moves), under sizes two of them swap clusters, too, and centres are put
+    elsewhere, for at most half the time of the starts. Without statements none of this is done: it
+    is scikit-learn's :class:`~sklearn.cluster.KMeans`.
 
     An iteration costs one of k-means and, for a statement, O(n_clusters) a few times. Memory grows
     by a table of squared distances, samples named in statements × `n_clusters`, and by some
