@@ -1,15 +1,20 @@
 """How far from the best known objective COPKMeans and PCKMeans end, and what going on costs.
 
     CONCLUST_DATA=folder python benchmarks/optimum.py [cop] [pck] [--draws 3] [--long 100]
+        [--sizes] [--swaps] [--only iris ...]
 
 Standardised sets of 2 to 15 classes, true random pairs, defaults (PCKMeans: the price it chooses).
 "starts" is the best of ten starts alone, "on" what single moves and swaps of centres make of them.
+With `--sizes` clusters may be 5 % larger or smaller than even; then two units swap clusters, too.
+With `--swaps` they do so without sizes, and the columns are going on without and with these swaps.
 The best known value is the least of those and of `--long` starts that all go on.
 """
 
 import argparse
+import sys
 import time
 import warnings
+from unittest import mock
 
 import numpy as np
 from sklearn.datasets import load_breast_cancer, load_digits, load_iris, load_wine
@@ -17,6 +22,7 @@ from sklearn.preprocessing import StandardScaler
 
 from conclust import COPKMeans, PCKMeans, sample_constraints
 from conclust._lloyd import improve
+from conclust._lloyd.exact_moves import ExactMoves
 from conclust.datasets import load
 
 # Name, rows drawn (None: all), classes kept (None: all).
@@ -60,14 +66,25 @@ def fitted(model, X, known, *, n_improved, share):
     return getattr(model, "objective_", model.inertia_), time.perf_counter() - began
 
 
-def compare(kind, draws, long):
+def even_sizes(n, k):
+    return {"size_min": int(0.95 * n / k), "size_max": int(1.05 * n / k) + 1}
+
+
+def swapping(k):
+    """`ExactMoves` under sizes that bind nothing: units swap clusters all the same."""
+    bounds = np.full(k, -np.inf), np.full(k, np.inf)
+    return lambda *args, **how: ExactMoves(*args, **how | {"bounds": bounds})
+
+
+def compare(kind, draws, long, sized, swaps, sets):
     usual = {"n_improved": improve.N_IMPROVED, "share": improve.SHARE}
-    ways = ({"n_improved": 0, "share": 0.0}, usual)
+    ways = (usual, usual) if swaps else ({"n_improved": 0, "share": 0.0}, usual)
     print(f"{kind.__name__}: mean gap to the best known in %, starts and on; time on / starts")
+    home = sys.modules[kind.__module__]
     X, y = load_digits(return_X_y=True)  # enough work for kernels to be compiled
     fitted(kind(10, random_state=0), X, sample_constraints(y, 500, random_state=0), **usual)
     gaps, times = [], []
-    for name, n, n_classes in SETS:
+    for name, n, n_classes in sets:
         try:
             X, y = rows_of(name, n, n_classes)
         except Exception as error:  # the set is not there
@@ -78,10 +95,13 @@ def compare(kind, draws, long):
         for n_pairs in (50, len(X) // 2):
             for draw in range(draws):
                 known = sample_constraints(y, n_pairs, random_state=draw)
-                given = {"random_state": 0}
+                given = {"random_state": 0} | (even_sizes(len(X), k) if sized else {})
                 if kind is PCKMeans:
                     given["penalty"] = PCKMeans(k, **given).fit(X, constraints=known).penalty_
-                values = [fitted(kind(k, **given), X, known, **way) for way in ways]
+                values = []
+                for way, moves in zip(ways, (ExactMoves, swapping(k)), strict=True):
+                    with mock.patch.object(home, "ExactMoves", moves if swaps else ExactMoves):
+                        values.append(fitted(kind(k, **given), X, known, **way))
                 given |= {"random_state": 1, "n_init": long}
                 best, _ = fitted(kind(k, **given), X, known, n_improved=long, share=1.0)
                 best = min(best, *(value for value, _ in values))
@@ -106,10 +126,15 @@ def main():
     parser.add_argument("which", nargs="*", default=["cop", "pck"])
     parser.add_argument("--draws", type=int, default=3)
     parser.add_argument("--long", type=int, default=100)
+    parser.add_argument("--sizes", action="store_true")
+    parser.add_argument("--swaps", action="store_true")
+    parser.add_argument("--only", nargs="*", help="names of sets")
     options = parser.parse_args()
     warnings.simplefilter("ignore")
+    sets = [each for each in SETS if not options.only or each[0] in options.only]
     for which in options.which:
-        compare({"cop": COPKMeans, "pck": PCKMeans}[which], options.draws, options.long)
+        kind = {"cop": COPKMeans, "pck": PCKMeans}[which]
+        compare(kind, options.draws, options.long, options.sizes, options.swaps, sets)
 
 
 if __name__ == "__main__":

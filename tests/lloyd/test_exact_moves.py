@@ -10,7 +10,6 @@ from hypothesis import strategies as st
 from numpy.testing import assert_allclose, assert_array_equal
 
 from conclust import Constraints
-from conclust._kernels import exact_moves as kernels
 from conclust._lloyd import exact_moves
 from conclust._lloyd.exact_moves import NO_GROUPS, ExactMoves, Statements, parts_of
 from conclust._lloyd.rows import open_rows
@@ -18,7 +17,7 @@ from conclust._pairs import Graph
 from conclust._placement.links import link_rows
 from conclust._placement.units import units_of
 from conclust.testing import any_constraints, consistent_constraints
-from tests.oracles.exact_moves import least_after_one_move, objective
+from tests.oracles.exact_moves import least_after_one_move, least_within_sizes, objective
 
 N, K = 12, 3
 
@@ -36,12 +35,12 @@ def soft_parts(links, price, weight):
     return parts_of(statements, links.groups, weight)
 
 
-def moved(X, weight, parts, labels, vertex_labels, container=np.asarray):
+def moved(X, weight, parts, labels, vertex_labels, container=np.asarray, bounds=None):
     """Labels, vertex labels and centres after the moves, and how many there were."""
     linked = parts.statements.rows
     with open_rows(container(X), K, sample_weight=weight, linked=linked) as rows:
         rows.labels = labels.copy()
-        moves = ExactMoves(rows, parts, X.shape[1])
+        moves = ExactMoves(rows, parts, X.shape[1], bounds=bounds)
         vertex_labels = vertex_labels.copy()
         centers, n_moves = moves(moves.means(np.zeros((K, X.shape[1]))), vertex_labels)
         return rows.labels, vertex_labels, centers, n_moves
@@ -105,6 +104,73 @@ def test_hard_moves_break_nothing(case, seed):
     check_means(X, weight, after, centers)
 
 
+def hard_parts(known, weight):
+    """Units that must not break a cannot-link, and the rows of each part."""
+    rows, unit, graph = units_of(known.closure(N))
+    links = Graph(graph.indptr, graph.indices, np.zeros(len(graph.indices), np.int64))
+    told = Statements(rows, unit, links, np.full(1, -1, np.int8), np.full(1, np.inf))
+    wholes = [rows[unit == u] for u in range(graph.n_units)]
+    wholes += [np.array([i]) for i in np.setdiff1d(np.arange(N), rows)]
+    return parts_of(told, NO_GROUPS, weight), wholes
+
+
+@settings(max_examples=40)
+@given(
+    consistent_constraints(n_samples=N, n_classes=K, max_pairs=12),
+    st.integers(0, 10_000),
+    st.booleans(),
+)
+def test_hard_swaps_keep_sizes_and_statements(case, seed, weighted):
+    # Check that neither a move nor a swap within the sizes is left that would pay.
+    known, truth = case
+    X, _, random = data(seed, weighted=False)
+    weight = random.choice([1.0, 2.0], size=N) if weighted else np.ones(N)
+    labels = np.asarray(truth).astype(np.int32)
+    sizes = np.bincount(labels, weight, K)
+    bounds = sizes - random.choice([0.1, 1.1]), sizes + random.choice([0.1, 1.1])
+    parts, wholes = hard_parts(known, weight)
+    of_units = labels[[part[0] for part in wholes[: parts.statements.vertex.max(initial=-1) + 1]]]
+    after, *_, centers, n_moves = moved(X, weight, parts, labels, of_units, bounds=bounds)
+    assert known.satisfied(after).all()
+    reached_sizes = np.bincount(after, weight, K)
+    assert (reached_sizes >= bounds[0]).all()
+    assert (reached_sizes <= bounds[1]).all()
+    pairs, sign, *_ = known.pairs()
+    told = (pairs, sign, np.full(len(pairs), 1e6))
+    reached, before = (objective(X, weight, each, *told) for each in (after, labels))
+    assert reached < before if n_moves else reached == before
+    least = least_within_sizes(X, weight, after, K, *told, wholes, bounds)
+    assert least > reached - 1e-9 * (1 + before)
+    check_means(X, weight, after, centers)
+
+
+@settings(max_examples=40)
+@given(any_constraints(n_samples=N, max_pairs=8), st.integers(0, 10_000))
+def test_soft_swaps_count_prices_and_keep_sizes(known, seed):
+    # Check with sizes that are met exactly: only swaps of parts of equal size are left.
+    X, weight, random = data(seed, weighted=False)
+    links = link_rows(known.pairwise)
+    price = links.weight * random.choice([0.0, 0.3, 2.0])
+    labels = random.permutation(np.arange(N) % K).astype(np.int32)
+    sizes = np.bincount(labels, minlength=K)
+    bounds = sizes - 0.5, sizes + 0.5
+    parts = soft_parts(links, price, weight)
+    after, of_vertices, centers, _ = moved(
+        X, weight, parts, labels, labels[links.rows], bounds=bounds
+    )
+    assert_array_equal(np.sort(after), np.sort(labels))
+    assert_array_equal(of_vertices, after[links.rows])
+    told = (links.rows[links.pairs], links.sign, price)
+    reached = objective(X, weight, after, *told)
+    starts, members = links.groups
+    groups = [links.rows[members[a:b]] for a, b in itertools.pairwise(starts)]
+    single = [np.array([i]) for i in range(N)]
+    least = least_within_sizes(X, weight, after, K, *told, groups + single, bounds)
+    assert reached <= objective(X, weight, labels, *told)
+    assert least > reached - 1e-9 * (1 + reached)
+    check_means(X, weight, after, centers)
+
+
 @pytest.mark.parametrize("container", [np.asarray, sp.csr_matrix], ids=["dense", "sparse"])
 def test_blocks_and_containers_do_not_matter(container, monkeypatch):
     X, weight, random = data(5, weighted=True)
@@ -128,12 +194,14 @@ def test_kernel_compiled_and_plain(monkeypatch):
     links = link_rows(known_pairs())
     labels = random.randint(K, size=N).astype(np.int32)
     case = X, weight, soft_parts(links, 0.1 * links.weight, weight), labels, labels[links.rows]
-    answers = []
-    for kernel in (kernels.move_parts, kernels.move_parts.py_func):
-        monkeypatch.setattr(exact_moves, "short", lambda *_, kernel=kernel: kernel)
-        answers.append(moved(*case))
-    assert_array_equal(answers[0][0], answers[1][0])
-    assert answers[0][3] == answers[1][3] > 0
+    sizes = np.bincount(labels, minlength=K)
+    for bounds in (None, (sizes - 0.5, sizes + 0.5)):
+        answers = []
+        for way in (lambda kernel, _: kernel, lambda kernel, _: kernel.py_func):
+            monkeypatch.setattr(exact_moves, "short", way)
+            answers.append(moved(*case, bounds=bounds))
+        assert_array_equal(answers[0][0], answers[1][0])
+        assert answers[0][3] == answers[1][3] > 0
 
 
 def test_batch_steps_stay_where_a_single_move_pays():

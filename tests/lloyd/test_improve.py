@@ -8,7 +8,7 @@ import scipy.sparse as sp
 from numpy.testing import assert_allclose
 from sklearn.datasets import load_iris, make_blobs
 
-from conclust import COPKMeans, PCKMeans, sample_constraints
+from conclust import Constraints, COPKMeans, PCKMeans, sample_constraints
 from conclust._lloyd import improve
 from conclust._lloyd.best import best_of_starts
 from conclust._lloyd.improve import Improver, best_improved, swapped
@@ -76,10 +76,11 @@ def test_a_centre_goes_where_it_is_missing(container):
     assert put[0] > 5
 
 
+@pytest.mark.parametrize("sizes", [{}, {"size_min": 28, "size_max": 32}], ids=["any", "sized"])
 @pytest.mark.parametrize("model", [COPKMeans, PCKMeans])
-def test_what_follows_the_starts_is_never_worse(model, monkeypatch):
+def test_what_follows_the_starts_is_never_worse(model, sizes, monkeypatch):
     value = "inertia_" if model is COPKMeans else "objective_"
-    given = {} if model is COPKMeans else {"penalty": 1.0}
+    given = sizes | ({} if model is COPKMeans else {"penalty": 1.0})
     for seed in range(5):
         known = sample_constraints(y, 40, random_state=seed)
         fitted = model(5, random_state=seed, n_init=3, **given).fit(X, constraints=known)
@@ -89,6 +90,24 @@ def test_what_follows_the_starts_is_never_worse(model, monkeypatch):
             before = model(5, random_state=seed, n_init=3, **given).fit(X, constraints=known)
         assert getattr(fitted, value) <= getattr(before, value) * (1 + 1e-9)
         assert fitted.n_iter_ == len(fitted.history_)
+        if sizes:
+            assert set(np.bincount(fitted.labels_)) <= set(range(28, 33))
+        values = [getattr(each, value[:-1]) for each in fitted.history_]
+        assert (np.diff(values) <= 1e-9 * values[0]).all()
+
+
+@pytest.mark.parametrize("model", [COPKMeans, PCKMeans])
+def test_full_clusters_swap_what_a_move_alone_cannot_better(model, monkeypatch):
+    # Check with two clusters of two: for given means the assignment is the best, yet 10.5 becomes
+    # 8.5 once the means move along.
+    rows = np.array([[1.0, 3.0], [5.0, 3.0], [3.0, 0.0], [1.0, 1.0]])
+    given = {"init": [[3.0, 3.0], [2.0, 0.5]], "n_init": 1, "size_min": 2, "size_max": 2}
+    known = Constraints(cannot_link=[(0, 2)])
+    fitted = model(2, **given).fit(rows, constraints=known)
+    assert fitted.inertia_ == pytest.approx(8.5)
+    assert fitted.labels_[0] == fitted.labels_[3] != fitted.labels_[1] == fitted.labels_[2]
+    monkeypatch.setattr(improve, "N_IMPROVED", 0)
+    assert model(2, **given).fit(rows, constraints=known).inertia_ == pytest.approx(10.5)
 
 
 @pytest.mark.parametrize("hard", [True, False])

@@ -1,6 +1,6 @@
-"""The objective of k-means with priced statements, from labels alone, and single moves one by one."""
+"""The objective of k-means with priced statements, from labels alone; moves and swaps one by one."""
 
-from itertools import product
+from itertools import combinations, product
 
 import numpy as np
 
@@ -28,6 +28,22 @@ def least_after_one_move(X, weight, labels, n_clusters, pairs, sign, price, part
         for cluster in range(n_clusters):
             moved = labels.copy()
             moved[part] = cluster
+            least = min(least, objective(X, weight, moved, pairs, sign, price))
+    return least
+
+
+def least_within_sizes(X, weight, labels, n_clusters, pairs, sign, price, parts, bounds):
+    """The least objective that moving one part, or swapping two, can reach within the sizes."""
+    least = objective(X, weight, labels, pairs, sign, price)
+    whole = [part for part in parts if len(set(labels[part].tolist())) == 1]
+    moves = [((part, c),) for part in whole for c in range(n_clusters)]
+    moves += [((p, labels[q[0]]), (q, labels[p[0]])) for p, q in combinations(whole, 2)]
+    for move in moves:
+        moved = labels.copy()
+        for part, cluster in move:
+            moved[part] = cluster
+        sizes = np.bincount(moved, weight, n_clusters)
+        if (sizes >= bounds[0]).all() and (sizes <= bounds[1]).all():
             least = min(least, objective(X, weight, moved, pairs, sign, price))
     return least
 

@@ -220,6 +220,16 @@ class Sized:
         self.price = np.zeros(len(self.sizes.lower))
         self._labels: IntArray | None = None
 
+    def remember(self, labels: npt.NDArray[np.integer]) -> None:
+        """Go on from labels of the rows, which have the sizes."""
+        self._labels = np.empty(len(self.vertices.mass), np.int64)
+        self._labels[self.vertices.number] = labels
+
+    @property
+    def bounds(self) -> tuple[FloatArray, FloatArray]:
+        """Least and largest mass of each cluster, give or take rounding."""
+        return self.sizes.lower - self._slack, self.sizes.upper + self._slack
+
     def matched(self, centers: np.ndarray, rows: Any) -> np.ndarray:
         """Centres in an order that suits sizes of their own: those that draw most may have most.
 

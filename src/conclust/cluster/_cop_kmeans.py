@@ -38,6 +38,7 @@ from conclust.cluster._by_centers import CentersMixin
 from conclust.constraints import Constraints, hitting_set
 from conclust.exceptions import (
     ConstraintsViolatedWarning,
+    InfeasibleSizesError,
 )
 
 WAY_OUT = (
@@ -223,7 +224,7 @@ class HardLloyd:
         near.labels = run.labels.copy()
         if len(run.history) >= max_iter:
             return run
-        centers, n_moves = self._moves(self._moves.means(run.centers), self._labels)
+        centers, n_moves = self._move(self._moves.means(run.centers), self._labels)
         if not n_moves:
             return run
         rounds = Rounds(Round, history=run.history)
@@ -237,7 +238,10 @@ class HardLloyd:
         def restart(run: Run) -> Run:
             self.near.labels = run.labels
             centers = swapped(self.near, run.centers, self.weight, random_state)
-            return self.run(centers, max_iter=max_iter, tol=tol, exact=True)
+            try:
+                return self.run(centers, max_iter=max_iter, tol=tol, exact=True)
+            except InfeasibleSizesError:  # not found from there
+                return run
 
         return Improver(partial(self.improve, max_iter=max_iter, tol=tol), restart)
 
@@ -251,8 +255,20 @@ class HardLloyd:
     @cached_property
     def _moves(self) -> ExactMoves:
         """Single moves of units, none of which breaks a link."""
-        parts = parts_of(self._links, NO_GROUPS, self.weight)
-        return ExactMoves(self.near, parts, self.n_features, spherical=self.spherical)
+        return ExactMoves(
+            self.near,
+            parts_of(self._links, NO_GROUPS, self.weight),
+            self.n_features,
+            spherical=self.spherical,
+            bounds=None if self._sized is None else self._sized.bounds,
+        )
+
+    def _move(self, centers: np.ndarray, labels: np.ndarray) -> tuple[np.ndarray, int]:
+        """Single moves, which the next placement begins with."""
+        centers, n_moves = self._moves(centers, labels)
+        if self._sized is not None:
+            self._sized.remember(self.near.labels)
+        return centers, n_moves
 
     def _iterate(
         self, centers: np.ndarray, rounds: Rounds, max_iter: int, tol: float, exact: bool
@@ -269,7 +285,7 @@ class HardLloyd:
             rounds.note(inertia, n_changed, len(placement.broken), shift, placement.rung)
             converged = n_changed == 0 or shift <= tol
             if converged and exact:
-                centers, n_moves = self._moves(centers, placement.labels)
+                centers, n_moves = self._move(centers, placement.labels)
                 converged = n_moves == 0
             if converged:
                 break
@@ -448,8 +464,9 @@ class COPKMeans(Living, CentersMixin):
     the distances of constrained rows to all centres, 8 · n_clusters bytes for each such row.
 
     From the best starts single rows and units go on moving, the means with them (Hartigan's moves),
-    and centres are put elsewhere, for at most half the time of the starts. Without statements none
-    of this is done: the answer is that of scikit-learn's :class:`~sklearn.cluster.KMeans`.
+    under sizes two of them swap clusters, too, and centres are put elsewhere, for at most half the
+    time of the starts. Without statements none of this is done: the answer is that of
+    scikit-learn's :class:`~sklearn.cluster.KMeans`.
 
     Clean statements only: one wrong must-link can join two clusters. With doubtful ones use
     `PCKMeans`, or look at :meth:`conclust.Constraints.repaired` first.
@@ -610,9 +627,9 @@ class COPKMeans(Living, CentersMixin):
                         raise_infeasible(constraints, self.n_clusters, run.placement, WAY_OUT)
                     return run
 
-                # Without statements this is scikit-learn's KMeans; single moves know neither sizes
-                # nor rows set aside.
-                goes_on = len(units.rows) and sizes is None and not share
+                # Without statements this is scikit-learn's KMeans; single moves know no rows set
+                # aside.
+                goes_on = len(units.rows) and not share
                 run = best_improved(
                     start,
                     n_starts(self.init, self.n_init) if first is None else 1,

@@ -44,6 +44,7 @@ from conclust._validation import METRICS, check_inputs, weights_of_rows
 from conclust.cluster._by_centers import CentersMixin
 from conclust.cluster._penalty import choose_price, price_by_regret
 from conclust.constraints import Constraints
+from conclust.exceptions import InfeasibleSizesError
 
 
 class Round(NamedTuple):
@@ -213,7 +214,7 @@ class SoftLloyd:
             return run
         self.rows.labels = run.labels.copy()
         self._placed[:] = run.labels[self.links.rows]
-        centers, n_moves = self._moves(self._moves.means(run.centers), self._placed)
+        centers, n_moves = self._move(self._moves.means(run.centers))
         if not n_moves:
             return run
         rounds = Rounds(Round, history=run.history)
@@ -227,7 +228,10 @@ class SoftLloyd:
         def restart(run: Run) -> Run:
             self.rows.labels = run.labels
             centers = swapped(self.rows, run.centers, self.weight, random_state)
-            return self.run(centers, max_iter=max_iter, tol=tol, exact=True)
+            try:
+                return self.run(centers, max_iter=max_iter, tol=tol, exact=True)
+            except InfeasibleSizesError:  # not found from there
+                return run
 
         return Improver(partial(self.improve, max_iter=max_iter, tol=tol), restart)
 
@@ -244,8 +248,20 @@ class SoftLloyd:
     @cached_property
     def _moves(self) -> ExactMoves:
         """Single moves of must-link components and of rows."""
-        parts = parts_of(self._statements, self.links.groups, self.weight)
-        return ExactMoves(self.rows, parts, self.n_features, spherical=self.spherical)
+        return ExactMoves(
+            self.rows,
+            parts_of(self._statements, self.links.groups, self.weight),
+            self.n_features,
+            spherical=self.spherical,
+            bounds=None if self._sized is None else self._sized.bounds,
+        )
+
+    def _move(self, centers: np.ndarray) -> tuple[np.ndarray, int]:
+        """Single moves, which the next placement begins with."""
+        centers, n_moves = self._moves(centers, self._placed)
+        if self._sized is not None:
+            self._sized.remember(self.rows.labels)
+        return centers, n_moves
 
     def _iterate(
         self,
@@ -271,7 +287,7 @@ class SoftLloyd:
             unchanged = assigned.n_changed + n_refilled == 0
             converged = unchanged or shift <= tol
             if converged and exact:
-                centers, n_moves = self._moves(centers, placed)
+                centers, n_moves = self._move(centers)
                 converged = n_moves == 0
                 unchanged &= converged
             if converged:
@@ -485,8 +501,9 @@ class PCKMeans(Living, CentersMixin):
     so do chains of rows in which each answers to the move before. Only what lowers the objective
     is kept, so it falls with every iteration, and a start ends in a labelling that no such move
     betters. From the best starts single rows and must-link components go on moving, the means with
-    them (Hartigan's moves), and centres are put elsewhere, for at most half the time of the starts.
-    Without statements none of this is done: it is scikit-learn's :class:`~sklearn.cluster.KMeans`.
+    them (Hartigan's moves), under sizes two of them swap clusters, too, and centres are put
+    elsewhere, for at most half the time of the starts. Without statements none of this is done: it
+    is scikit-learn's :class:`~sklearn.cluster.KMeans`.
 
     An iteration costs one of k-means and, for a statement, O(n_clusters) a few times. Memory grows
     by a table of squared distances, samples named in statements × `n_clusters`, and by some
@@ -662,9 +679,9 @@ class PCKMeans(Living, CentersMixin):
                         first = loop.matched(first)
                     return loop.run(first, on_round=on_round, **how)
 
-                # Without statements this is scikit-learn's KMeans; single moves know neither sizes
-                # nor rows set aside.
-                goes_on = improve and len(links) and sizes is None and not share
+                # Without statements this is scikit-learn's KMeans; single moves know no rows set
+                # aside.
+                goes_on = improve and len(links) and not share
                 run = best_improved(
                     start,
                     n,
