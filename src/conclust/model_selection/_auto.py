@@ -21,7 +21,6 @@ from conclust._fitting import fit_told, labels_of
 from conclust._folds import AS_GOOD, N_FOLDS
 from conclust._living import Living, told
 from conclust._lloyd.start import means_of
-from conclust._placement.belief import Rates
 from conclust._progress import progress
 from conclust._sklearn import Interval, StrOptions, fit_context
 from conclust._statements import by_statement, most_doubted
