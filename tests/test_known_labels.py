@@ -176,6 +176,8 @@ def test_sparse_rows_and_centres_given(model):
         (COPKMeans(3, seeds="soft"), PARTLY, "COPKMeans keeps every statement.*PCKMeans"),
         (COPKMeans(3), PARTLY[:-1], r"y has shape \(149,\), but X has 150 rows"),
         (COPKMeans(3, seeds="hard"), np.c_[PARTLY, PARTLY], r"y has shape \(150, 2\)"),
+        (PCKMeans(3), np.c_[PARTLY, PARTLY], r"y has shape \(150, 2\).*in one column"),
+        (AutoCluster(3), np.c_[Y, Y], r"y has shape \(150, 2\).*in one column"),
         (COPKMeans(3, seeds="firm"), PARTLY, "seeds"),
         (AutoCluster(3, seeds="init"), PARTLY, "seeds"),
     ],
