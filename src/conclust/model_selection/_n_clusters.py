@@ -162,8 +162,9 @@ def choose_n_clusters(
 
     Rows that are directions (of unit length) are clustered by average linkage, whose clusters may
     be of very different sizes (more than 3 000 rows in eight trees that begin with small clusters
-    drawn anew; c and b are their means), and speak by the Bayesian information criterion of spherical
-    clusters; other rows by k-means, and by its stability on random halves (2 to 10 clusters).
+    drawn anew; c and b are their means), and speak by the Bayesian information criterion of
+    spherical clusters; other rows by k-means, and by its stability on random halves (2 to 10
+    clusters).
 
     Examples
     --------
