@@ -18,7 +18,11 @@ from conclust import (
     PCKMeans,
 )
 from conclust._known_labels import known_labels, statements_of
-from conclust.exceptions import InfeasibleSizesError
+from conclust.exceptions import (
+    ConstraintsViolatedWarning,
+    InconsistentConstraintsError,
+    InfeasibleSizesError,
+)
 
 X, Y = load_iris(return_X_y=True)
 PARTLY = np.where(np.random.RandomState(0).uniform(size=150) < 0.1, Y, -1)
@@ -176,6 +180,8 @@ def test_sparse_rows_and_centres_given(model):
         (COPKMeans(3, seeds="soft"), PARTLY, "COPKMeans keeps every statement.*PCKMeans"),
         (COPKMeans(3), PARTLY[:-1], r"y has shape \(149,\), but X has 150 rows"),
         (COPKMeans(3, seeds="hard"), np.c_[PARTLY, PARTLY], r"y has shape \(150, 2\)"),
+        (PCKMeans(3), np.c_[PARTLY, PARTLY], r"y has shape \(150, 2\).*in one column"),
+        (AutoCluster(3), np.c_[Y, Y], r"y has shape \(150, 2\).*in one column"),
         (COPKMeans(3, seeds="firm"), PARTLY, "seeds"),
         (AutoCluster(3, seeds="init"), PARTLY, "seeds"),
     ],
@@ -245,3 +251,30 @@ def test_labels_that_no_size_leaves_room_for(kind):
     rows = np.random.RandomState(0).normal(size=(60, 2))
     with pytest.raises(InfeasibleSizesError, match="size_max"):
         kind(3, seeds="hard", size_max=25, random_state=0).fit(rows, y)
+
+
+def test_labels_that_contradict_statements_are_named():
+    a, b = np.flatnonzero(PARTLY == 0)[:2]
+    apart = Constraints(cannot_link=[(a, b)], n_samples=150)
+    with pytest.raises(
+        InconsistentConstraintsError, match=rf"labels in y contradict.*{a} and {b}.*seeds='init'"
+    ):
+        COPKMeans(3, random_state=0).fit(X, PARTLY, constraints=apart)
+    clash = apart + Constraints(must_link=[(a, b)], n_samples=150)
+    with pytest.raises(InconsistentConstraintsError, match="The constraints contradict each other"):
+        COPKMeans(3, random_state=0).fit(X, PARTLY, constraints=clash)
+    relaxed = COPKMeans(3, on_infeasible="relax", random_state=0)
+    with pytest.warns(ConstraintsViolatedWarning):
+        relaxed.fit(X, PARTLY, constraints=apart)
+
+
+def test_as_many_clusters_as_classes_at_least():
+    # Check that a number chosen by itself is not smaller, and that the reason says why.
+    rows, _ = make_blobs(60, centers=[[0, 0], [9, 9]], random_state=0)
+    y = np.full(60, -1)
+    y[:4] = range(4)
+    model = AutoCluster(random_state=0).fit(rows, y)
+    assert model.n_clusters_ == 4
+    assert model.reasons_[0].startswith("4 clusters: ")
+    with pytest.raises(ValueError, match=r"y names 4 classes, but n_clusters_range=\(2, 3\)"):
+        AutoCluster(n_clusters_range=(2, 3)).fit(rows, y)

@@ -20,6 +20,7 @@ from conclust import (
     ConstrainedKMeans,
     Constraints,
     COPKMeans,
+    MPCKMeans,
     PCKMeans,
     sample_constraints,
 )
@@ -41,8 +42,10 @@ MODELS = [
     ConstrainedGaussianMixture(3, random_state=0),
     ConstrainedGaussianMixture(3, flip_rate="auto", covariance_type="tied", random_state=0),
     AutoCluster(3, random_state=0),
+    MPCKMeans(3, random_state=0),
 ]
 models = pytest.mark.parametrize("model", MODELS, ids=lambda m: type(m).__name__)
+knowing_models = pytest.mark.parametrize("model", MODELS[:6], ids=lambda m: type(m).__name__)
 centers_models = pytest.mark.parametrize("model", MODELS[:3], ids=lambda m: type(m).__name__)
 
 
@@ -191,6 +194,21 @@ def test_messages(wrong, message):
         COPKMeans(3, random_state=0).fit(X).update(**wrong)
 
 
+@pytest.mark.parametrize("shared", [True, False])
+def test_learned_metrics_are_gone_on_with(shared):
+    # Check that features of noise, found to be so once, do not move rows again.
+    rng = np.random.RandomState(0)
+    y = np.repeat([0, 1], 60)[rng.permutation(120)]
+    rows = np.column_stack([y + 0.25 * rng.normal(size=120), 20 * rng.uniform(size=(120, 20))])
+    said = sample_constraints(y[:90], 90, random_state=0)
+    found = MPCKMeans(2, metric="full", shared=shared, random_state=0)
+    before = found.fit(rows[:90], constraints=said).labels_
+    found.update(rows[90:], keep=0)
+    assert (found.labels_[:90] == before).all()
+    found.update(n_clusters=3)
+    assert len(found.metrics_) == len(found.cluster_centers_) == 3
+
+
 @models
 def test_as_many_clusters_as_rows(model):
     # Check that a cluster of one row is never the one to be parted.
@@ -213,7 +231,7 @@ def test_a_model_without_its_rows_asks_for_them(model):
     read.update(X[:5])  # from then on they are known
 
 
-@models
+@knowing_models
 def test_on_disk(model, tmp_path):
     pytest.importorskip("skops")
     y = np.where(np.arange(100) % 5, None, np.array(["a", "b", "c"], dtype=object)[Y[:100]])

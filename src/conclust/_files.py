@@ -121,8 +121,15 @@ def separators_in(header: str) -> list[str]:
 # ---------------------------------------------------------------------- spreadsheets
 
 
-def sheet_of(path: Path) -> list[list[Any]]:
-    """The cells of the first sheet of a workbook, header first; formulas as their last values."""
+class Sheet(NamedTuple):
+    """The cells of a sheet, header first, and which one it is where there are more."""
+
+    rows: list[list[Any]]
+    note: str
+
+
+def sheet_of(path: Path) -> Sheet:
+    """The first sheet of a workbook; formulas as their last values."""
     import warnings
     import zipfile
 
@@ -137,7 +144,8 @@ def sheet_of(path: Path) -> list[list[Any]]:
         with warnings.catch_warnings():
             warnings.simplefilter("ignore")  # styles and extensions that do not concern cells
             book = openpyxl.load_workbook(io.BytesIO(content), read_only=True, data_only=True)
-            rows = [list(row) for row in book.worksheets[0].iter_rows(values_only=True)]
+            sheets = book.worksheets
+            rows = [list(row) for row in sheets[0].iter_rows(values_only=True)]
             book.close()
     except UnreadableFileError:
         raise
@@ -147,7 +155,9 @@ def sheet_of(path: Path) -> list[list[Any]]:
     while rows and not any(cell is not None for cell in rows[-1]):
         rows.pop()
     width = max((i + 1 for row in rows for i, c in enumerate(row) if c is not None), default=0)
-    return [row[:width] + [None] * (width - len(row)) for row in rows]
+    note = f"Read from {sheets[0].title!r}, the first of {len(sheets)} sheets."
+    rows = [row[:width] + [None] * (width - len(row)) for row in rows]
+    return Sheet(rows, note if len(sheets) > 1 else "")
 
 
 def write_sheet(path: Path, rows: list[list[Any]]) -> None:

@@ -53,8 +53,6 @@ def known_labels(
     y = y if hasattr(y, "dtype") else _as_objects(y)
     if np.ndim(y) == 2 and np.shape(y)[1] == 1:  # a column
         y = np.asarray(y)[:, 0]
-    if how == "auto" and np.ndim(y) != 1:
-        return None
     codes, classes = _codes(y, n_samples)
     if not len(classes) or (how == "auto" and (codes >= 0).all()):
         # scikit-learn hands the true classes to clusterers that are only to be scored by them.
@@ -82,8 +80,8 @@ def _codes(y: Any, n_samples: int) -> tuple[IntArray, list[Any]]:
 
     if np.ndim(y) != 1 or len(y) != n_samples:
         raise ValueError(
-            f"y has shape {np.shape(y)}, but X has {n_samples} rows; pass one class per row, -1, "
-            "None or NaN where it is not known."
+            f"y has shape {np.shape(y)}, but X has {n_samples} rows; pass one class per row in one "
+            "column, -1, None or NaN where it is not known."
         )
     column = pd.Series(y).reset_index(drop=True)
     unknown = column == -1

@@ -93,12 +93,23 @@ def _fit_seeded(
     if known.how == "hard":
         _check_room(inner, known, more)
     all_said = constraints + statements_of(known, keeps_all=model._keeps_all)
-    fit(inner, X, constraints=all_said, **more)
+    try:
+        fit(inner, X, constraints=all_said, **more)
+    except InconsistentConstraintsError as error:
+        if constraints.conflicts(max_listed=1):
+            raise
+        raise InconsistentConstraintsError(
+            f"The labels in y contradict the constraints: together they say that "
+            f"{error.conflicts[0]} Drop the statement, mark one of the rows as unknown (-1), or "
+            "pass seeds='init'.",
+            error.conflicts,
+        ) from None
     n_clusters = inner._n_clusters
     if n_clusters < len(known.classes):  # it chose the number itself
-        setattr(inner, model._takes.clusters, len(known.classes))
+        n_clusters = len(known.classes)
+        setattr(inner, model._takes.clusters, n_clusters)
         fit(inner, X, constraints=all_said, **more)
-        n_clusters = inner._n_clusters
+        inner.reasons_.insert(0, f"{n_clusters} clusters: y names as many classes.")
     if not _has_own_sizes(inner):
         inner._renumber(renumbering(inner.labels_, known.number, n_clusters))
     if known.how == "hard":

@@ -169,6 +169,16 @@ def test_infinite_values_name_row_and_column(cluster):
     assert_bad_input(result, "x is infinite", "'b'")
 
 
+@pytest.mark.filterwarnings("error::RuntimeWarning")
+@pytest.mark.parametrize("column", ["0.5 inf 2.5 4 1", "101 inf 307 101 inf"])
+def test_infinite_values_are_refused_without_a_warning_of_numpy(cluster, column):
+    path = cluster.folder / "inf.csv"
+    rows = zip("abcde", column.split(), "31524", strict=True)
+    path.write_text("key,x,y\n" + "".join(f"{','.join(row)}\n" for row in 5 * list(rows)))
+    result = cluster(path, "-k", 2, links=None)
+    assert_bad_input(result, "x is infinite")
+
+
 def test_the_way_out_for_ids_is_said_once(cluster):
     result = cluster(None, "--columns", "x,y", "-k", 3)
     assert_bad_input(result, "--id-col")

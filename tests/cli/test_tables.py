@@ -190,6 +190,16 @@ def test_a_workbook_gives_a_workbook_too(blobs):
     assert (cells["A5"].value, cells["A5"].data_type) == ("=1+1", "s")
 
 
+def test_of_several_sheets_the_first_is_said_to_be_read(blobs):
+    pytest.importorskip("openpyxl")
+    frame = pd.read_csv(blobs.data)
+    with pd.ExcelWriter(blobs.folder / "two.xlsx") as book:
+        frame.to_excel(book, sheet_name="rows", index=False)
+        frame.head().to_excel(book, sheet_name="few", index=False)
+    result = run("cluster", blobs.folder / "two.xlsx", "-k", 3, "-o", blobs.folder / "o")
+    assert "Read from 'rows', the first of 2 sheets." in " ".join(result.output.split())
+
+
 def test_the_table_from_the_standard_input(blobs):
     out = blobs.folder / "o"
     result = CliRunner().invoke(

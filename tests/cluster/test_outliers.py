@@ -11,6 +11,7 @@ from sklearn.datasets import load_iris, make_blobs
 from conclust import Constraints, COPKMeans, PCKMeans
 from conclust._lloyd.rows import open_rows
 from conclust._lloyd.trim import Trimming, surplus
+from conclust.exceptions import DegenerateClusteringWarning
 from conclust.metrics import pairwise_f1
 from conclust.testing import consistent_constraints
 from tests.oracles.trimmed import trimmed_kmeans
@@ -195,3 +196,11 @@ def test_rows_dropped_count_in_no_mean(kind, linked):
 def test_bad_shares_are_refused(value):
     with pytest.raises(ValueError, match="outliers"):
         PCKMeans(3, outliers=value).fit(X)
+
+
+@BOTH
+def test_too_few_rows_left_are_blamed_on_outliers(model):
+    with pytest.warns(
+        DegenerateClusteringWarning, match=r"148 of 150 rows are set aside\. Lower outliers"
+    ):
+        model(3, outliers=0.99, random_state=0).fit(X)

@@ -5,9 +5,12 @@ import pytest
 from sklearn.datasets import make_blobs
 
 from conclust import AutoCluster, Constraints, sample_constraints
+from conclust.cluster import _directions
 from conclust.model_selection import choose_n_clusters
 from conclust.model_selection._n_clusters import (
+    N_TREES,
     Errors,
+    _errors,
     are_directions,
     information,
     tree_partitions,
@@ -60,8 +63,24 @@ def test_crumbs_do_not_count(directions):
     X, _ = directions
     lonely = np.eye(20)[:2] * -1
     for part in tree_partitions(np.vstack([X, lonely]), 2, 30, seed=0):
-        sizes = np.bincount(part.labels)
-        assert part.n_clusters == (sizes >= 0.1 * len(part.labels) / len(sizes)).sum()
+        (labels,) = part.labels
+        sizes = np.bincount(labels)
+        assert part.n_clusters == (sizes >= 0.1 * len(labels) / len(sizes)).sum()
+
+
+def test_trees_with_drawn_leaves_are_averaged(directions, monkeypatch):
+    X, y = directions
+    for name, value in (("MAX_LEAVES", 100), ("N_LEAVES", 60)):
+        monkeypatch.setattr(_directions, name, value)
+    said = sample_constraints(y, 60, random_state=0)
+    parts = list(tree_partitions(X, 2, 30, seed=0))
+    errors = _errors(parts, said)
+    for n_clusters, labels in parts:
+        assert labels.shape == (N_TREES, len(X))
+        kept = np.array([said.satisfied(each).mean() for each in labels])
+        if [part.n_clusters for part in parts].count(n_clusters) == 1 and n_clusters in errors:
+            assert errors[n_clusters].shares[0] == pytest.approx(kept.mean())
+    assert len({tuple(each) for each in parts[-1].labels}) > 1
 
 
 def test_directions_are_counted(directions):

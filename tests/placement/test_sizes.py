@@ -236,6 +236,13 @@ def test_sizes_that_contradict_themselves(given, words):
         sizes_of(*arguments.values(), 3, None, 10)
 
 
+def test_sizes_that_rows_set_aside_make_impossible():
+    with pytest.raises(InfeasibleSizesError, match=r"than the 8 that outliers leaves.*outliers\."):
+        sizes_of(3, None, 3, None, 10, 0.2)
+    with pytest.raises(InfeasibleSizesError, match=r"than the 8 that outliers leaves.*outliers\."):
+        sizes_of(None, 2, 3, None, 10, 0.2)
+
+
 @pytest.mark.parametrize(
     ("value", "words"),
     [([1, 2], r"size_min has shape \(2,\), but n_clusters=3"), (-1, "negative"), (np.nan, "NaN")],

@@ -82,14 +82,17 @@ def warn_if_degenerate(
     labels: np.ndarray, n_clusters: int, way_out: str = "Lower n_clusters."
 ) -> None:
     """Say so when clusters were left empty; to be called by `fit` itself."""
-    is_found = np.zeros(n_clusters + 1, dtype=bool)  # the last one is that of rows set aside
+    sizes = np.zeros(n_clusters + 1, dtype=np.int64)  # the last one is that of rows set aside
     for start in range(0, len(labels), CHUNK):  # labels may be in a file
-        is_found[labels[start : start + CHUNK]] = True
-    n_found = int(is_found[:-1].sum())
+        sizes += np.bincount(labels[start : start + CHUNK] % len(sizes), minlength=len(sizes))
+    *inside, n_aside = sizes.tolist()
+    n_found = np.count_nonzero(inside)
     if n_found < n_clusters:
+        why = f"X has too few distinct rows, or must-links join too many of them. {way_out}"
+        if n_aside:
+            why = f"{n_aside} of {len(labels)} rows are set aside. Lower outliers or n_clusters."
         warnings.warn(
-            f"Only {n_found} of n_clusters={n_clusters} clusters have rows: X has too few distinct "
-            f"rows, or must-links join too many of them. {way_out}",
+            f"Only {n_found} of n_clusters={n_clusters} clusters have rows: {why}",
             DegenerateClusteringWarning,
             stacklevel=4,
         )

@@ -85,7 +85,9 @@ def sizes_of(
     total = float(n_samples) if weight is None else float(weight.sum(dtype=np.float64))
     unit = "rows" if weight is None else "weight"
     aside = outlier_share * total * (1 + 1e-12)
-    total -= np.floor(aside) if weight is None else aside
+    whole, total = total, total - (np.floor(aside) if weight is None else aside)
+    there = f"{total:g} there are" if total == whole else f"{total:g} that outliers leaves"
+    others = "n_clusters" if total == whole else "n_clusters, or change outliers"
     lower, upper = bounds_of(size_min, size_max, n_clusters, in_rows=weight is None)
     upper = np.minimum(upper, total)
     crossed = np.flatnonzero(lower > upper)
@@ -101,14 +103,14 @@ def sizes_of(
     if lower.sum() > total + rounding:
         raise InfeasibleSizesError(
             f"size_min adds up to {lower.sum():g} {unit} over {n_clusters} clusters, "
-            f"{lower.sum() - total:g} more than the {total:g} there are. Lower size_min "
-            f"(to {at_most:.6g} at most where it is one number) or n_clusters."
+            f"{lower.sum() - total:g} more than the {there}. Lower size_min "
+            f"(to {at_most:.6g} at most where it is one number) or {others}."
         )
     if upper.sum() < total - rounding:
         raise InfeasibleSizesError(
             f"size_max adds up to {upper.sum():g} {unit} over {n_clusters} clusters, "
-            f"{total - upper.sum():g} fewer than the {total:g} there are. Raise size_max "
-            f"(to {at_least:.6g} at least where it is one number) or n_clusters."
+            f"{total - upper.sum():g} fewer than the {there}. Raise size_max "
+            f"(to {at_least:.6g} at least where it is one number) or {others}."
         )
     return Sizes(lower, upper, unit)
 

@@ -54,7 +54,7 @@ def read_cells(table: Table, options: TableOptions, option: str) -> Cells:
         rows = frame.astype(object).where(frame.notna(), "").to_numpy().tolist()
         return Cells([str(name) for name in frame.columns], rows)
     if suffix == ".xlsx":
-        header, *rows = sheet_of(table.path)
+        header, *rows = sheet_of(table.path).rows
         names = ["" if name is None else str(name) for name in header]
         return _checked(table, names, rows, option)
     text = text_of_file(table.path, options.encoding).text

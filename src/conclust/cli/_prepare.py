@@ -233,7 +233,7 @@ def _is_number(values: Any) -> bool:
 
 def _are_whole(values: Any) -> bool:
     numbers = values.to_numpy(dtype=float)
-    return bool((numbers == numbers.round()).all())
+    return bool(((numbers == numbers.round()) & (abs(numbers) < float("inf"))).all())
 
 
 def _count_up(values: Any) -> bool:
@@ -285,7 +285,8 @@ def _drop_repeated(frame: "pd.DataFrame", asked: Collection[str], sort: _Sorted)
     if not 2 <= len(sort.numbers) <= MAX_COMPARED:
         return
     values = frame[sort.numbers].to_numpy(dtype=np.float64, na_value=np.nan)
-    values = np.nan_to_num((values - np.nanmean(values, axis=0)), posinf=0, neginf=0)
+    values[np.isinf(values)] = 0  # refused later, with the row
+    values = np.nan_to_num(values - np.nanmean(values, axis=0))
     length = np.sqrt((values**2).sum(axis=0))
     values = values / np.where(length > 0, length, 1)
     alike = np.abs(values.T @ values) > SAME

@@ -106,7 +106,7 @@ def read_table(
         frame = _read_parquet(path, options)
         lists = _without_lists(frame, options, notes)
     elif suffix == ".xlsx":
-        frame = _read_workbook(path, options.id_col)
+        frame = _read_workbook(path, options.id_col, notes)
     else:
         frame, as_written = _read_text(path, options, list(words), notes)
     n_rows, n_columns = frame.shape
@@ -382,10 +382,11 @@ def _check_header(path: Path, names: list[str]) -> None:
         )
 
 
-def _read_workbook(path: Path, id_col: str | None) -> "pd.DataFrame":
+def _read_workbook(path: Path, id_col: str | None, notes: list[str]) -> "pd.DataFrame":
     import pandas as pd
 
-    rows = sheet_of(path)
+    rows, note = sheet_of(path)
+    notes.extend([note] if note else [])
     if not rows:
         raise BadInput(f"{path.name}: the first sheet is empty.")
     names = _named(["" if cell is None else str(cell).strip() for cell in rows[0]])

@@ -396,7 +396,8 @@ class GeneralizedKMeans(Shown, ClusterMixin, BaseEstimator):
         How many clusters to form.
     update : {"batch", "online"}, default="batch"
         Change the clusters after all rows have been placed, or after each move of a row (with the
-        rows must-linked to it, and a chain of cannot-linked ones that change sides with it).
+        rows must-linked to it, and a chain of cannot-linked ones that change sides with it). Other
+        estimators have a method of this name, to go on with new rows; this one has not.
     size_weight : float, default=1.0
         :math:`\lambda`, the bonus for large clusters. The paper uses 10, under which clusters often
         run empty unless a cannot-link holds them: see `collapsed_`.

@@ -117,7 +117,7 @@ def _separator_of(header: str) -> str:
 
 
 def _read_sheet(path: Path) -> Table:
-    rows = sheet_of(path)
+    rows = sheet_of(path).rows
     header = _header_of(path.name, ["" if c is None else str(c) for c in (rows or [[]])[0]])
     columns: dict[str, list[Any]] = {name: [] for name in header}
     places = []

@@ -19,6 +19,7 @@ from conclust._arrays import FloatArray, IntArray
 from conclust._declare import KINDS, Named, Takes
 from conclust._fitting import fit_told, labels_of
 from conclust._folds import AS_GOOD, N_FOLDS
+from conclust._known_labels import Known
 from conclust._living import Living, told
 from conclust._lloyd.start import means_of
 from conclust._progress import progress
@@ -605,6 +606,17 @@ class AutoCluster(Living, Shown, ClusterMixin, BaseEstimator):
     # ------------------------------------------------------------------ known labels, going on
 
     _by_cluster: ClassVar[dict[str, int]] = {"probabilities_": 1, "prior_": 1}
+
+    def _known_labels(self, X: Any, y: Any) -> Known | None:
+        known = super()._known_labels(X, y)
+        within = check_range(self.n_clusters_range) if self.n_clusters == "auto" else None
+        if known and within and len(known.classes) > within[1]:
+            raise ValueError(
+                f"y names {len(known.classes)} classes, but n_clusters_range={within} allows fewer "
+                "clusters. Widen it, or mark the rows of some classes as unknown (-1)."
+            )
+        return known
+
     _resumes: IntArray | None = None  # the labels that a copy made by `update` goes on from
 
     @property

@@ -9,9 +9,10 @@ import numpy.typing as npt
 import scipy.sparse as sp
 from sklearn.utils import check_random_state
 
-from conclust._arrays import FloatArray, Matrix
+from conclust._arrays import FloatArray, IntArray, Matrix
 from conclust._declare import PAIRS, Named, Takes
 from conclust._kernels.place_soft import violated_price
+from conclust._living import Living, told
 from conclust._lloyd.best import best_of_starts, n_starts, warn_if_degenerate
 from conclust._lloyd.start import means_of, start_centers
 from conclust._placement.links import link_rows
@@ -174,7 +175,13 @@ def _inertia(
     return total
 
 
-class MPCKMeans(CentersMixin):
+def _among_standardized(metrics: npt.NDArray[Any], scale: FloatArray) -> FloatArray:
+    """Metrics of features as they are, as those of features divided by `scale`."""
+    scale = scale.astype(np.float64)
+    return metrics * scale * (scale if metrics.ndim == 2 else scale[:, np.newaxis])
+
+
+class MPCKMeans(Living, CentersMixin):
     r"""Metric pairwise constrained k-means: statements also teach how to measure distance.
 
     As in `PCKMeans` breaking a statement costs, and nothing is infeasible. Besides, each iteration
@@ -255,6 +262,12 @@ class MPCKMeans(CentersMixin):
     report_ : ConstraintReport
         Which statements the labels keep.
 
+    constraints_ : Constraints
+        All statements.
+
+    changes_ : DataFrame
+        What the last :meth:`update` changed.
+
     n_features_in_, feature_names_in_
         As in scikit-learn.
 
@@ -332,6 +345,7 @@ class MPCKMeans(CentersMixin):
     True
     """
 
+    seeds = None  # labels known of some rows are not read
     _takes: ClassVar[Takes] = Takes(
         PAIRS,
         how="soft, learns the metric",
@@ -382,6 +396,7 @@ class MPCKMeans(CentersMixin):
         self.random_state = random_state
 
     @fit_context(prefer_skip_nested_validation=True)
+    @told
     def fit(
         self,
         X: Any,
@@ -429,6 +444,9 @@ class MPCKMeans(CentersMixin):
             regularization=self.regularization,
         )
         is_drawn = isinstance(self.init, str) or callable(self.init)
+        resumes = vars(self).get("_resumes")  # the metrics that `update` goes on with
+        if resumes is not None:
+            resumes = _among_standardized(resumes, data.scale)
         n = n_starts(self.init, self.n_init)
         seeds = random_state.randint(2**31 - 1, size=n)
 
@@ -440,7 +458,7 @@ class MPCKMeans(CentersMixin):
             return mpckmeans(
                 problem,
                 centers if is_drawn else centers / data.scale,
-                first_matrices(problem, number),
+                first_matrices(problem, number) if resumes is None else resumes,
                 max_iter=self.max_iter,
                 tol=self.tol,
                 on_round=on_round,
@@ -464,6 +482,21 @@ class MPCKMeans(CentersMixin):
         self.n_iter_, self.converged_ = len(best.history), best.converged
         self.history_, self.report_ = best.history, constraints.report(best.labels)
         return self
+
+    def _renumber(self, number: IntArray) -> None:
+        super()._renumber(number)
+        if not self.shared:
+            self.metrics_ = self.metrics_[np.argsort(number)]
+
+    def _resumed(self, X: Any, labels: npt.NDArray[Any], centers: npt.NDArray[Any]) -> "MPCKMeans":
+        inner: MPCKMeans = super()._resumed(X, labels, centers)
+        metrics = self.metrics_[:1]
+        if not self.shared:
+            n_opened = len(centers) - len(self.metrics_)
+            of_opened = [self.metrics_.mean(axis=0, keepdims=True)] * n_opened
+            metrics = np.concatenate([self.metrics_, *of_opened])
+        inner._resumes = metrics
+        return inner
 
     def predict(self, X: Any) -> npt.NDArray[np.int32]:
         """Cluster of each row: least squared distance minus log-determinant.
