@@ -119,8 +119,8 @@ class AutoCluster(Living, Shown, ClusterMixin, BaseEstimator):
         With "auto": the fewest and the most to try; None is 2 to about twice the root of the number
         of rows.
     flip_rate : "auto", float or (float, float), default="auto"
-        Share of statements that are wrong, or of must-links and of cannot-links; "auto" estimates
-        it. Give it where it is known better than rows can tell: questions chosen because the
+        Probability that a statement is wrong, whatever is true, or the shares of must-links and of
+        cannot-links that are wrong; "auto" estimates both. Give it where it is known better than rows can tell: questions chosen because the
         answer was uncertain contradict the rows more often than they are wrong.
     n_checked : int, default=0
         How many answers, compared with others, told a `flip_rate` that is given. The more, the less
