@@ -5,7 +5,7 @@ from conclust.active._change import ExpectedChange, expected_change, moved
 from conclust.active._closure import LiveClosure
 from conclust.active._question import Proposal, Question
 from conclust.active._session import Session
-from conclust.active._state import State, error_rate
+from conclust.active._state import error_rate
 from conclust.active.oracles import (
     Answer,
     Budgeted,
@@ -47,7 +47,6 @@ __all__ = [
     "ExploreConsolidate",
     "Labels",
     "LeastKnown",
-    "LiveClosure",
     "MinMax",
     "Noisy",
     "Proposal",
@@ -56,14 +55,10 @@ __all__ = [
     "RelativeSplit",
     "Retried",
     "Session",
-    "State",
     "Strategy",
     "Table",
     "Terminal",
     "Threaded",
     "Voted",
     "ask",
-    "error_rate",
-    "expected_change",
-    "moved",
 ]

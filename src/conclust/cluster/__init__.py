@@ -1,7 +1,7 @@
 """Clusterers for pairwise constraints: one file = one function + one thin estimator.
 
-The functions are for those who build on them, as the ensembles do: arrays in, a result out, nothing
-checked.
+Functions that are not in `__all__` are for packages that build on them, as the ensembles do: arrays
+in, a result out, nothing checked.
 """
 
 from conclust.cluster._certain_mixture import constrained_gaussian_mixture
@@ -10,7 +10,7 @@ from conclust.cluster._constrained_kmeans import (
     ConstrainedLloyd,
     constrained_kmeans,
 )
-from conclust.cluster._cop_kmeans import COPKMeans, cop_kmeans
+from conclust.cluster._cop_kmeans import COPKMeans
 from conclust.cluster._directions import (
     average_linkage_cuts,
     average_linkage_start,
@@ -41,40 +41,15 @@ from conclust.cluster._smooth import smooth_over_neighbors
 from conclust.cluster._spectral_learning import SpectralLearning, leading_vectors
 
 __all__ = [
-    "FIRST_RATE",
-    "MULTIPLES",
-    "PRIOR_SAID",
-    "PRIOR_WRONG",
     "COPKMeans",
     "ConstrainedGaussianMixture",
     "ConstrainedKMeans",
-    "ConstrainedLloyd",
-    "Doubted",
     "GeneralizedKMeans",
     "MPCKMeans",
     "MiniBatchConstrainedKMeans",
-    "Mixture",
     "PCKMeans",
-    "Scatter",
     "SemiSupervisedKernelKMeans",
     "SpectralLearning",
-    "average_linkage_cuts",
     "average_linkage_start",
-    "constrained_gaussian_mixture",
-    "constrained_kmeans",
-    "cop_kmeans",
-    "doubting_mixture",
-    "estimated_rates",
-    "few_features",
-    "leading_vectors",
-    "leaves_of",
-    "log_joint",
-    "normalize",
-    "pckmeans",
-    "price_by_regret",
-    "rates_of",
     "smooth_over_neighbors",
-    "softened",
-    "sums_of",
-    "unit_rows",
 ]
