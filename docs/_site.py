@@ -230,7 +230,11 @@ class Changes(SphinxDirective):
         lines = StringList()
         for kind in KINDS:
             texts = [p.read_text(encoding="utf-8") for p in sorted(CHANGES.glob(f"*.{kind}.md"))]
-            for line in [f"**{kind.capitalize()}**", "", *map(as_item, texts), ""] if texts else []:
+            for line in (
+                [f"**{kind.capitalize()}**, not yet released", "", *map(as_item, texts), ""]
+                if texts
+                else []
+            ):
                 lines.extend(StringList(line.split("\n"), source=str(CHANGES)))
         self.state.nested_parse(lines, 0, container)
         return container.children
