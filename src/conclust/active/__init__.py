@@ -5,7 +5,7 @@ from conclust.active._change import ExpectedChange, expected_change, moved
 from conclust.active._closure import LiveClosure
 from conclust.active._question import Proposal, Question
 from conclust.active._session import Session
-from conclust.active._state import error_rate
+from conclust.active._state import State, error_rate
 from conclust.active.oracles import (
     Answer,
     Budgeted,
@@ -55,6 +55,7 @@ __all__ = [
     "RelativeSplit",
     "Retried",
     "Session",
+    "State",
     "Strategy",
     "Table",
     "Terminal",
