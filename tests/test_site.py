@@ -191,8 +191,12 @@ def test_the_site_builds_and_describes_every_name(site, reference):
 def test_the_site_is_accessible(site, browser, axe_rules, monkeypatch):
     monkeypatch.syspath_prepend(TOP)
     shots = importlib.import_module("docs._site_shots")
-    pages = {n: shots.PAGES[n] for n in ("landing", "guide", "gallery", "class", "paper")}
-    found = {name: axe_rules(page) for name, page in shots.views(browser, site, pages)}
+    names = ("landing", "guide", "gallery", "class", "paper", "how_far")
+    pages = {name: shots.PAGES[name] for name in names}
+    found = {
+        name: axe_rules(page) + shots.layout_faults(page)
+        for name, page in shots.views(browser, site, pages)
+    }
     assert {name: rules for name, rules in found.items() if rules} == {}
 
 
