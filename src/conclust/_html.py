@@ -62,7 +62,10 @@ def bar(share: float, *, of_two: bool = False) -> Html:
 
 def table(header: Iterable[Any], rows: Iterable[Iterable[Any]]) -> Html:
     """A table; whole numbers are written with commas, and all numbers to the right."""
-    head = "".join(f'<th scope="col">{html(name)}</th>' for name in header)
+    # A head without words would be read out as one: a plain cell is not.
+    head = "".join(
+        f'<th scope="col">{html(n)}</th>' if n else "<td></td>" for n in map(str, header)
+    )
     body = "".join("<tr>" + "".join(map(_cell, row)) + "</tr>" for row in rows)
     return Html(f"<table><thead><tr>{head}</tr></thead><tbody>{body}</tbody></table>")
 

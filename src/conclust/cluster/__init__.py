@@ -1,7 +1,7 @@
-"""Clusterers for pairwise constraints: one file = one function + one thin estimator.
+"""Clusterers for must-links and cannot-links.
 
-Functions that are not in `__all__` are for packages that build on them, as the ensembles do: arrays
-in, a result out, nothing checked.
+One file = one function + one thin estimator. Functions that are not in `__all__` are for packages
+that build on them, as the ensembles do: arrays in, a result out, nothing checked.
 """
 
 from conclust.cluster._certain_mixture import constrained_gaussian_mixture
