@@ -137,6 +137,20 @@ def test_verdicts_are_those_of_the_papers_pages():
         assert [verdicts.count(v) for v in ("holds", "partly", "does not")] == list(map(int, said))
 
 
+def test_every_erratum_says_what_shows_it():
+    # Check that no row's last cell is empty, and that the tests it names are there.
+    text = (DOCS / "errata.md").read_text(encoding="utf-8")
+    rows = [
+        re.split(r"(?<!\\)\|", line)[1:-1] for line in re.findall(r"^\|.*\|$", text, re.MULTILINE)
+    ]
+    assert {len(row) for row in rows} == {4}
+    assert [row[0] for row in rows if not row[3].strip()] == []
+    tests = "".join(path.read_text(encoding="utf-8") for path in (TOP / "tests").rglob("test_*.py"))
+    for path, test in re.findall(r"`(?:(tests/\S+?\.py)(?:::)?)?(test_\w+)?`", text):
+        home = (TOP / path).read_text(encoding="utf-8") if path else tests
+        assert f"def {test}" in home, f"{path}::{test}"
+
+
 @pytest.fixture
 def reference(monkeypatch):
     """The full names that the site describes."""
