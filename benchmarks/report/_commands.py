@@ -10,6 +10,7 @@ import time
 from pathlib import Path
 from typing import NamedTuple
 
+import conclust
 from conclust._atomic import atomic_write
 
 TOP = Path(__file__).parents[2]
@@ -119,12 +120,12 @@ def source_of(tokens):
 
 
 def is_known(word, source):
-    """Options must be in the source in quotes; other words anywhere in it."""
+    """Options must be in the source in quotes; other words anywhere in it, or names of conclust."""
     if word.startswith("-"):
         return f'"{word}"' in source
     if re.fullmatch(r"[\d.]+|\S*[./]\S*|[a-z]+\d+\w*", word):  # a number, a file, a data set
         return True
-    return bool(re.search(rf"(?<!\w){re.escape(word)}(?!\w)", source))
+    return word in conclust.__all__ or bool(re.search(rf"(?<!\w){re.escape(word)}(?!\w)", source))
 
 
 # ---------------------------------------------------------------- running them
