@@ -1,14 +1,23 @@
 """What an installation weighs, what imports cost, and what numba saves.
 
-    python benchmarks/install.py
+    python benchmarks/install.py [--newcomer]
 
-Seconds are of the processor, the least of five, each in a process of its own.
+Seconds are of the processor, the least of five, each in a process of its own. ``--newcomer`` does
+what the first page says, from a clone to the first picture, and times each step.
 """
 
 import importlib.metadata
+import os
+import re
 import resource
+import shlex
 import subprocess
 import sys
+import tempfile
+import time
+from pathlib import Path
+
+TOP = Path(__file__).parents[1]
 
 IMPORTS = [
     "import conclust",
@@ -51,10 +60,35 @@ print(time.perf_counter() - began)
 
 def seconds(code):
     """Of the processor, for one run of a line."""
+    return seconds_of([sys.executable, "-c", code])
+
+
+def seconds_of(command, **settings):
     before = resource.getrusage(resource.RUSAGE_CHILDREN)
-    subprocess.run([sys.executable, "-c", code], check=True)
+    subprocess.run(command, check=True, **settings)
     after = resource.getrusage(resource.RUSAGE_CHILDREN)
     return after.ru_utime + after.ru_stime - before.ru_utime - before.ru_stime
+
+
+def newcomer():
+    """Clone, then the commands of the first block of docs/first_steps.md, as they stand there."""
+    page = (TOP / "docs" / "first_steps.md").read_text(encoding="utf-8")
+    steps = re.search(r"```sh\n(.*?)```", page, flags=re.DOTALL)[1].splitlines()
+    environment = {
+        k: v for k, v in os.environ.items() if k not in ("PYTHONPATH", "NUMBA_CACHE_DIR")
+    }
+    with tempfile.TemporaryDirectory() as folder:
+        for step in [f"git clone -q {TOP} conclust", *steps]:
+            where = folder if step.startswith("git") else f"{folder}/conclust"
+            began = time.perf_counter()
+            used = seconds_of(
+                shlex.split(step), cwd=where, env=environment, stdout=subprocess.DEVNULL
+            )
+            print(
+                f"{time.perf_counter() - began:6.1f} s, processor {used:5.1f} s  {step}", flush=True
+            )
+        report = Path(folder, "conclust", "conclust-demo", "report.html")
+        print(f"{report.name}: {report.stat().st_size / 1e3:.0f} kB")
 
 
 def megabytes(package):
@@ -70,7 +104,7 @@ def fit_seconds(name, before=""):
     return float(result.stdout)
 
 
-if __name__ == "__main__":
+def main():
     for package in PACKAGES:
         try:
             print(f"{megabytes(package):7.1f} MB  {package}")
@@ -81,3 +115,10 @@ if __name__ == "__main__":
     for name in ("COPKMeans", "PCKMeans", "ConstrainedKMeans"):
         compiled, plain = fit_seconds(name), fit_seconds(name, "sys.modules['numba'] = None")
         print(f"{compiled:6.3f} s  {name} with numba; {plain:.2f} s without")
+
+
+if __name__ == "__main__":
+    if "--newcomer" in sys.argv[1:]:
+        newcomer()
+    else:
+        main()

@@ -195,6 +195,15 @@ def name_columns(app: Sphinx, doctree: nodes.document) -> None:
                 entry.children = [nodes.paragraph("", "", hidden)]
 
 
+def keep_numbers_whole(app: Sphinx, doctree: nodes.document) -> None:
+    """Let no line of a table end within a number such as 100 000."""
+    for table in doctree.findall(nodes.table):
+        for text in list(table.findall(nodes.Text)):
+            whole = re.sub(r"(?<=\d) (?=\d{3}\b)", "\u00a0", text)
+            if whole != text:
+                text.parent.replace(text, nodes.Text(whole))
+
+
 # --- directives ---------------------------------------------------------------------------------
 
 
@@ -230,7 +239,11 @@ class Changes(SphinxDirective):
         lines = StringList()
         for kind in KINDS:
             texts = [p.read_text(encoding="utf-8") for p in sorted(CHANGES.glob(f"*.{kind}.md"))]
-            for line in [f"**{kind.capitalize()}**", "", *map(as_item, texts), ""] if texts else []:
+            for line in (
+                [f"**{kind.capitalize()}**, not yet released", "", *map(as_item, texts), ""]
+                if texts
+                else []
+            ):
                 lines.extend(StringList(line.split("\n"), source=str(CHANGES)))
         self.state.nested_parse(lines, 0, container)
         return container.children
@@ -249,6 +262,7 @@ def setup(app: Sphinx) -> dict[str, bool]:
     app.connect("autodoc-skip-member", skip_what_is_not_ours)
     app.connect("doctree-read", leave_files_alone)
     app.connect("doctree-read", name_columns)
+    app.connect("doctree-read", keep_numbers_whole)
     app.connect("missing-reference", resolve)
     app.connect("doctree-resolved", link_names)
     return {"parallel_read_safe": True, "parallel_write_safe": True}

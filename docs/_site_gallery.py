@@ -21,5 +21,6 @@ SETTINGS: dict[str, Any] = {
     "show_memory": False,
     "download_all_examples": True,
     "min_reported_time": 1,
+    "thumbnail_size": (720, 400),  # most pictures are two panels wide
     "within_subsection_order": "FileNameSortKey",
 }

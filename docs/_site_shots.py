@@ -1,4 +1,6 @@
-"""Pictures of the built site, narrow and wide, light and dark, and what axe finds on its pages.
+"""Pictures of the built site, narrow and wide, light and dark, and what is wrong with its pages.
+
+Wrong is what axe finds, a picture that is missing, and a page that scrolls sideways.
 
     python -m docs._site_shots build/site build/shots
 
@@ -24,9 +26,14 @@ PAGES = {
     "commands": "command_line_reference.html",
     "paper": "reproduction/paper000.html",
     "errata": "errata.html",
+    "how_far": "how_far.html",
+    "benchmarks": "benchmarks.html",
+    "example": "gallery/plot_what_statements_do.html",
 }
 WIDTHS = (390, 1280)
 MODES = ("light", "dark")
+MISSING = "[...document.images].filter(i => i.complete && !i.naturalWidth).map(i => i.src)"
+TOO_WIDE = "document.documentElement.scrollWidth > document.documentElement.clientWidth + 1"
 
 
 def views(browser: Any, site: Path, pages: dict[str, str] = PAGES) -> Iterator[tuple[str, Any]]:
@@ -45,8 +52,14 @@ def views(browser: Any, site: Path, pages: dict[str, str] = PAGES) -> Iterator[t
             context.close()
 
 
+def layout_faults(page: Any) -> list[str]:
+    """Pictures that are missing, and whether the page scrolls sideways."""
+    wide = ["scrolls sideways"] if page.evaluate(TOO_WIDE) else []
+    return [*wide, *(f"no picture {src}" for src in page.evaluate(MISSING))]
+
+
 def main(site: Path, folder: Path) -> int:
-    """Write the pictures, print what axe finds; 1 if it finds anything."""
+    """Write the pictures, print what is wrong; 1 if anything is."""
     from axe_playwright_python.sync_playwright import Axe
     from playwright.sync_api import sync_playwright
 
@@ -60,7 +73,10 @@ def main(site: Path, folder: Path) -> int:
             for rule in Axe().run(page).response["violations"]:
                 n_found += 1
                 print(name, rule["id"], [node["html"][:160] for node in rule["nodes"][:3]])
-    print(f"{len(PAGES) * len(WIDTHS) * len(MODES)} views in {folder}, axe found {n_found}")
+            for fault in layout_faults(page):
+                n_found += 1
+                print(name, fault)
+    print(f"{len(PAGES) * len(WIDTHS) * len(MODES)} views in {folder}, {n_found} faults")
     return int(n_found > 0)
 
 

@@ -118,6 +118,25 @@ def test_what_is_private_stays_in_its_room(path):
     assert not private_modules_of(path)
 
 
+def names_imported(path: Path, module: str) -> set[str]:
+    nodes = ast.walk(ast.parse(path.read_text(encoding="utf-8")))
+    froms = (node for node in nodes if isinstance(node, ast.ImportFrom) and node.module == module)
+    return {alias.name for node in froms for alias in node.names}
+
+
+@pytest.mark.parametrize("package", [p for p in conclust._SUBPACKAGES if (SOURCE / p).is_dir()])
+def test_what_is_not_public_is_handed_on_only_where_it_is_used(package):
+    # Check that a name in a package's namespace is in `__all__`, or used by another package.
+    home, module = SOURCE / package, f"conclust.{package}"
+    nodes = ast.parse((home / "__init__.py").read_text(encoding="utf-8")).body
+    ours = [n for n in nodes if isinstance(n, ast.ImportFrom) and n.module.startswith(module)]
+    inner = {alias.name for node in ours for alias in node.names} - set(
+        getattr(conclust, package).__all__
+    )
+    others = [path for path in SOURCE.rglob("*.py") if home not in path.parents]
+    assert inner <= {name for path in others for name in names_imported(path, module)}
+
+
 def test_kernels_import_nothing_of_ours():
     for path in (SOURCE / "_kernels").glob("*.py"):
         assert imports_of(path) <= {"_kernels"}, path

@@ -34,6 +34,9 @@ def test_commands_of_pages_exist(command):
         ("python -m reproduction paper000 --quick", ""),
         ("python -m reproduction nowhere", "no nowhere in it"),
         ("pytest -m slow tests/nothing.py", "no tests/nothing.py"),
+        ("python -m docs._site_pictures", ""),
+        ("python -m docs._nothing", "no -m docs._nothing"),
+        (".ci/nothing", "no .ci/nothing"),
     ],
 )
 def test_what_is_missing_is_named(words, missing):

@@ -39,6 +39,14 @@ def blobs(n=60):
     return rng.normal(size=(n, 2)) + 6 * np.column_stack([y == 1, y == 2]), y
 
 
+def test_no_head_of_a_table_is_empty():
+    # Check what a screen reader would read out as a column without a name.
+    X, y = blobs()
+    known = sample_constraints(y, 20, random_state=0)
+    model = PCKMeans(3, random_state=0).fit(X, constraints=known)
+    assert '<th scope="col"></th>' not in model_html(model) + known._repr_html_()
+
+
 def text_of(html):
     return re.sub(r"<[^>]*>", " ", html.split("</style>")[-1])
 

@@ -10,13 +10,15 @@ import time
 from pathlib import Path
 from typing import NamedTuple
 
+import conclust
 from conclust._atomic import atomic_write
 
 TOP = Path(__file__).parents[2]
 OUTPUTS = TOP / "build" / "report" / "pages"
 CODE = re.compile(r"(?<!`)`([^`]+)`(?!`)")
 STARTS = re.compile(
-    r"^(?:[A-Z_]+=\S+ )*(?:python (?:benchmarks/|-m reproduction|-m benchmarks|docs/_)|pytest )"
+    r"^(?:[A-Z_]+=\S+ )*"
+    r"(?:python (?:benchmarks/|examples/|docs/_|-m (?:reproduction|benchmarks|docs))|pytest |\.ci/)"
 )
 RUN_BY_TESTS = "(Python that tests run)"
 FIGURE = re.compile(r"^[\s*~<>+−-]*\d*[.,]?\d")
@@ -92,6 +94,8 @@ def what_is_missing(words):
     if tokens[0] == "pytest":
         files = [each for each in tokens if each.startswith("tests/")]
         return "; ".join(f"no {each}" for each in files if not (TOP / each).exists())
+    if tokens[0].startswith(".ci/"):
+        return "" if (TOP / tokens[0]).exists() else f"no {tokens[0]}"
     if "--" in tokens:  # what follows is handed on
         tokens = tokens[: tokens.index("--")]
     source, rest = source_of(tokens)
@@ -106,6 +110,8 @@ def source_of(tokens):
         path = TOP / tokens[1]
         return (path.read_text(encoding="utf-8") if path.exists() else None), tokens[2:]
     folder = TOP.joinpath(*tokens[2].split("."))
+    if (module := folder.with_suffix(".py")).exists():
+        return module.read_text(encoding="utf-8"), tokens[3:]
     if not (folder / "__main__.py").exists():
         return None, []
     names = " ".join(f'"{path.name}"' for path in folder.iterdir() if path.is_dir())
@@ -114,12 +120,12 @@ def source_of(tokens):
 
 
 def is_known(word, source):
-    """Options must be in the source in quotes; other words anywhere in it."""
+    """Options must be in the source in quotes; other words anywhere in it, or names of conclust."""
     if word.startswith("-"):
         return f'"{word}"' in source
     if re.fullmatch(r"[\d.]+|\S*[./]\S*|[a-z]+\d+\w*", word):  # a number, a file, a data set
         return True
-    return bool(re.search(rf"(?<!\w){re.escape(word)}(?!\w)", source))
+    return word in conclust.__all__ or bool(re.search(rf"(?<!\w){re.escape(word)}(?!\w)", source))
 
 
 # ---------------------------------------------------------------- running them
@@ -169,6 +175,8 @@ def runnable(words):
     tokens = [each for each in shlex.split(words) if not re.match(r"[A-Z_]+=", each)]
     if tokens[0] == "pytest":
         return [sys.executable, "-m", *tokens]
+    if tokens[0].startswith(".ci/"):
+        return tokens
     return [sys.executable, *tokens[1:]]
 
 

@@ -235,7 +235,7 @@ def figure_2(table: pd.DataFrame) -> Any:
             curve = means.loc[name][method].dropna()
             curve.plot(ax=ax, marker="o", ms=3, label=method, **style)
         ax.set(title=name, xlabel="constraints", ylabel="NMI", ylim=(0, 1.02))
-    axes.flat[0].legend(fontsize=7)
+    figure.legend(*axes.flat[0].get_legend_handles_labels(), loc="outside lower center", ncols=9)
     for ax in axes.flat[len(names) :]:
         ax.set_axis_off()
     return figure
@@ -246,8 +246,10 @@ def figure_noise(table: pd.DataFrame) -> Any:
     import matplotlib.pyplot as plt
 
     at_300 = table[table.n_constraints == 300]
-    figure, ax = plt.subplots(figsize=(5, 3.4), layout="constrained")
-    at_300.pivot_table(index="noise", columns="method", values="nmi").plot(ax=ax, marker="o", ms=3)
+    figure, ax = plt.subplots(figsize=(6.5, 3.4), layout="constrained")
+    means = at_300.pivot_table(index="noise", columns="method", values="nmi")
+    means.plot(ax=ax, marker="o", ms=3, legend=False)
+    figure.legend(loc="outside right center")
     ax.set(xlabel="share of wrong statements", ylabel="mean NMI", ylim=(0, None))
     return figure
 

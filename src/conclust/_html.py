@@ -62,9 +62,14 @@ def bar(share: float, *, of_two: bool = False) -> Html:
 
 def table(header: Iterable[Any], rows: Iterable[Iterable[Any]]) -> Html:
     """A table; whole numbers are written with commas, and all numbers to the right."""
-    head = "".join(f'<th scope="col">{html(name)}</th>' for name in header)
+    head = "".join(map(_head, header))
     body = "".join("<tr>" + "".join(map(_cell, row)) + "</tr>" for row in rows)
     return Html(f"<table><thead><tr>{head}</tr></thead><tbody>{body}</tbody></table>")
+
+
+def _head(name: Any) -> str:
+    # A head without words would be read out as a nameless column; a plain cell is not.
+    return "<td></td>" if name == "" else f'<th scope="col">{html(name)}</th>'
 
 
 def _cell(value: Any) -> str:

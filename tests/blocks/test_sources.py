@@ -6,7 +6,7 @@ from numpy.testing import assert_array_equal
 
 import conclust
 from conclust import blocks
-from conclust.blocks import Blocks
+from conclust.blocks._blocks import Blocks
 
 X = np.random.RandomState(0).normal(size=(23, 3))
 

@@ -13,8 +13,8 @@ from conclust._lloyd.start import centered
 from conclust._lloyd.sweep import Assigned, NearestCenters
 from conclust._placement.links import link_rows
 from conclust._placement.units import units_of
-from conclust.cluster import constrained_kmeans, cop_kmeans, pckmeans
-from conclust.cluster._cop_kmeans import HardLloyd
+from conclust.cluster import constrained_kmeans, pckmeans
+from conclust.cluster._cop_kmeans import HardLloyd, cop_kmeans
 
 X, y = load_iris(return_X_y=True)
 X = centered(X).X

@@ -47,7 +47,6 @@ __all__ = [
     "ExploreConsolidate",
     "Labels",
     "LeastKnown",
-    "LiveClosure",
     "MinMax",
     "Noisy",
     "Proposal",
@@ -63,7 +62,4 @@ __all__ = [
     "Threaded",
     "Voted",
     "ask",
-    "error_rate",
-    "expected_change",
-    "moved",
 ]

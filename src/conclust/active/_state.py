@@ -39,9 +39,23 @@ class State:
     Rows are numbered from 0 to `n_samples` - 1: the rows that can be asked about, a sample where
     the data has more than 20 000.
 
+    Parameters
+    ----------
+    rows : object
+        The rows and their neighbours.
+    n_clusters : int or None
+        How many clusters there are, if that is known.
+    given : Constraints
+        What was known before the first answer.
+    closure : LiveClosure
+        What follows from the answers.
+    fit : callable
+        Clusters the rows by what is known.
+
     Attributes
     ----------
     n_samples : int
+        How many rows can be asked about.
     n_clusters : int or None
         None: not known.
     closure : LiveClosure
@@ -55,6 +69,22 @@ class State:
     memory : dict
         For the strategy, to keep what it needs from one question to the next. Not saved, and empty
         again when an answer is taken back.
+
+    See Also
+    --------
+    Strategy : Chooses the next question by this.
+    Session : Shows it to the strategy.
+
+    Examples
+    --------
+    >>> from conclust.active import Proposal, Session, Strategy
+    >>> class First(Strategy):
+    ...     def propose(self, state, n, random_state):
+    ...         print(state.n_samples, state.n_told, state.is_open(0, [1, 2]))
+    ...         return [Proposal((0, 1), "the first two", 1.0)]
+    >>> session = Session([[0.0], [0.1], [5.0]], n_clusters=2, strategy=First())
+    >>> questions = session.ask(1)
+    3 0 [ True  True]
     """
 
     def __init__(
@@ -89,7 +119,18 @@ class State:
         return self._rows.X
 
     def neighbors(self, n_neighbors: int) -> IntArray:
-        """(n_samples, n_neighbors) the nearest other rows, nearest first; computed once."""
+        """The nearest other rows of each row; computed once.
+
+        Parameters
+        ----------
+        n_neighbors : int
+            How many.
+
+        Returns
+        -------
+        ndarray of shape (n_samples, n_neighbors)
+            Nearest first.
+        """
         return self._rows.neighbors(n_neighbors)
 
     # ------------------------------------------------------------------ answers

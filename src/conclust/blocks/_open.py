@@ -59,7 +59,7 @@ def open(
 
     See Also
     --------
-    Blocks : What it returns.
+    conclust.MiniBatchConstrainedKMeans : Looks at a sample of the rows in each iteration.
 
     Examples
     --------

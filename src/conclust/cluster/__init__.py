@@ -1,7 +1,7 @@
-"""Clusterers for pairwise constraints: one file = one function + one thin estimator.
+"""Clusterers for must-links and cannot-links.
 
-The functions are for those who build on them, as the ensembles do: arrays in, a result out, nothing
-checked.
+One file = one function + one thin estimator. Functions that are not in `__all__` are for packages
+that build on them, as the ensembles do: arrays in, a result out, nothing checked.
 """
 
 from conclust.cluster._certain_mixture import constrained_gaussian_mixture
@@ -10,7 +10,7 @@ from conclust.cluster._constrained_kmeans import (
     ConstrainedLloyd,
     constrained_kmeans,
 )
-from conclust.cluster._cop_kmeans import COPKMeans, cop_kmeans
+from conclust.cluster._cop_kmeans import COPKMeans
 from conclust.cluster._directions import (
     average_linkage_cuts,
     average_linkage_start,
@@ -42,43 +42,15 @@ from conclust.cluster._smooth import smooth_over_neighbors
 from conclust.cluster._spectral_learning import SpectralLearning, leading_vectors
 
 __all__ = [
-    "FIRST_RATE",
-    "MULTIPLES",
     "COPKMeans",
     "ConstrainedGaussianMixture",
     "ConstrainedKMeans",
-    "ConstrainedLloyd",
-    "Doubted",
     "GeneralizedKMeans",
     "MPCKMeans",
     "MiniBatchConstrainedKMeans",
-    "Mixture",
     "PCKMeans",
-    "Scatter",
     "SemiSupervisedKernelKMeans",
     "SpectralLearning",
-    "average_linkage_cuts",
     "average_linkage_start",
-    "blocks_of",
-    "constrained_gaussian_mixture",
-    "constrained_kmeans",
-    "cop_kmeans",
-    "doubting_mixture",
-    "estimated_rates",
-    "few_features",
-    "leading_vectors",
-    "leaves_of",
-    "log_joint",
-    "log_shares",
-    "normalize",
-    "pckmeans",
-    "price_by_regret",
-    "rates_of",
-    "rates_of_shares",
     "smooth_over_neighbors",
-    "softened",
-    "sums_of",
-    "tally",
-    "unit_rows",
-    "wrong_shares",
 ]

@@ -38,6 +38,10 @@ def average_linkage_start(X: Any, n_clusters: int, *, random_state: Any = None) 
     ndarray of shape (n_clusters, n_features)
         For `init`, of any k-means here or of scikit-learn.
 
+    See Also
+    --------
+    smooth_over_neighbors : Embeddings in which what is said of a row reaches those near it.
+
     Examples
     --------
     >>> import numpy as np

@@ -157,16 +157,16 @@ class ConstrainedGaussianMixture(Living, Shown, ClusterMixin, BaseEstimator):
 
     With a `flip_rate`, pairs in two clusters are said to be must-links with probability
     :math:`ε_M`, pairs in one to be cannot-links with :math:`ε_C`. A must-link of weight w
-    multiplies the odds of its two rows being together by :math:`((1 - ε_C) / ε_M)^w`, a
-    cannot-link those of being apart by :math:`((1 - ε_M) / ε_C)^w`, and nothing is certain:
-    contradictory statements are welcome. The E-step is belief propagation along the statements:
-    exact where they form a forest (EM then never lowers the likelihood), damped elsewhere. An
-    estimated rate is the expected share of statements about such pairs that are wrong, as if two of
-    twenty more were, between 0.005 and 0.4. Weights are those of one more row in every component. The shared covariance is
-    drawn towards the variances of the features as by d rows; own ones towards the shared one as
-    by 0.2 d. Each start runs EM from `PCKMeans` and from plain k-means; the statements choose
-    between them, for rows outnumber them. O(n k d + m k) an iteration under a shared covariance.
-    Rows of low `sample_weight` count less in the components, not in statements.
+    multiplies the odds of its two rows being together by :math:`((1 - ε_C) / ε_M)^w`, a cannot-link
+    those of being apart by :math:`((1 - ε_M) / ε_C)^w`, and nothing is certain: contradictory
+    statements are welcome. The E-step is belief propagation along the statements: exact where they
+    form a forest (EM then never lowers the likelihood), damped elsewhere. An estimated rate is the
+    expected share of statements about such pairs that are wrong, as if two of twenty more were,
+    between 0.005 and 0.4. Weights are those of one more row in every component. The shared
+    covariance is drawn towards the variances of the features as by d rows; own ones towards the
+    shared one as by 0.2 d. Each start runs EM from `PCKMeans` and from plain k-means; the
+    statements choose between them, for rows outnumber them. O(n k d + m k) an iteration under a
+    shared covariance. Rows of low `sample_weight` count less in the components, not in statements.
 
     Without statements it is scikit-learn's GaussianMixture. Memory: two arrays of shape (n_samples,
     n_components).

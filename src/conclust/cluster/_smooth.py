@@ -34,6 +34,10 @@ def smooth_over_neighbors(
     ndarray of shape (n_samples, n_features)
         In float32 if X is, else in float64.
 
+    See Also
+    --------
+    average_linkage_start : Centres to begin with, found among the rows this gives.
+
     Notes
     -----
     With P the matrix that takes the mean over neighbours, :math:`Z_0 = X` and

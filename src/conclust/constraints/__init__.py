@@ -6,27 +6,20 @@ from conclust.constraints._conflicts import MAX_LISTED, Conflict, hitting_set
 from conclust.constraints._constraints import Constraints, Statement, read_constraints
 from conclust.constraints._quality import ConstraintQuality, constraint_quality
 from conclust.constraints._report import ConstraintReport, RelativeCount
-from conclust.constraints._resolving import FileSummary, summarize_file
+from conclust.constraints._resolving import summarize_file
 from conclust.constraints._rows import n_rows
 from conclust.constraints._sampling import sample_constraints
 from conclust.constraints._verbs import pairs_of_piles
 
 __all__ = [
-    "MAX_LISTED",
     "Closure",
     "Conflict",
     "ConstraintQuality",
     "ConstraintReport",
     "Constraints",
-    "FileSummary",
     "RelativeCount",
     "Statement",
     "constraint_quality",
-    "hitting_set",
-    "must_link_components",
-    "n_rows",
-    "pairs_of_piles",
     "read_constraints",
     "sample_constraints",
-    "summarize_file",
 ]

@@ -63,7 +63,17 @@ if TYPE_CHECKING:
 
 
 class Statement(NamedTuple):
-    """One thing the user said."""
+    """One thing the user said.
+
+    Attributes
+    ----------
+    kind : str
+        What it says, such as ``"must-link"``.
+    samples : tuple of int
+        Positions of the rows it is about.
+    weight : float
+        How much it counts.
+    """
 
     kind: str
     samples: tuple[int, ...]

@@ -10,7 +10,16 @@ from conclust.constraints._constraints import Constraints
 
 
 class ConstraintQuality(NamedTuple):
-    """Informativeness and coherence of a set of constraints, both between 0 and 1."""
+    """Informativeness and coherence of a set of constraints, both between 0 and 1.
+
+    Attributes
+    ----------
+    informativeness : float
+        Share of the statements that the clustering without them breaks.
+    coherence : float
+        Share of (must-link, cannot-link) combinations that do not contradict each other
+        geometrically; NaN when one kind is missing.
+    """
 
     informativeness: float
     coherence: float

@@ -27,12 +27,24 @@ class Count(NamedTuple):
 
 
 class RelativeCount(NamedTuple):
-    """What clusters make of the relative statements ``ab|c``; the four numbers add up to all."""
+    """What clusters make of the relative statements ``ab|c``; the four numbers add up to all.
 
-    shown: int  # a and b in one cluster, c in another
-    together: int  # all three in one cluster
-    apart: int  # in three clusters
-    broken: int  # c shares a cluster with just one of a and b
+    Attributes
+    ----------
+    shown : int
+        a and b in one cluster, c in another.
+    together : int
+        All three in one cluster.
+    apart : int
+        In three clusters.
+    broken : int
+        c shares a cluster with just one of a and b.
+    """
+
+    shown: int
+    together: int
+    apart: int
+    broken: int
 
 
 class ConstraintReport:

@@ -54,13 +54,27 @@ class CoAssociation:
     Attributes
     ----------
     codes : ndarray of shape (n_samples, n_clusterings), uint8 or uint16
+        Cluster of each sample in each clustering.
     weights : ndarray of shape (n_clusterings,)
+        How much each clustering counts.
+
+    See Also
+    --------
+    consensus : Clusters of several clusterings in one call.
+    ConstrainedKMeansEnsemble : Keeps one of these as `co_association_`.
 
     Notes
     -----
     With H_t the indicator matrix of clustering t, the papers' K^t = 2 H_t H_tᵀ − 11ᵀ, so the sum
     K = Σ α_t K^t is, up to a constant that does not move kernel k-means, the Gram matrix of the
     rows [√(2 α_t) H_t]. Everything here works on the codes: n·T bytes instead of 8·n².
+
+    Examples
+    --------
+    >>> from conclust.ensemble import CoAssociation
+    >>> three_rows_twice = CoAssociation([[0, 0], [0, 1], [1, 1]])
+    >>> three_rows_twice.confidence([(0, 1), (0, 2)])
+    array([ 0., -1.])
     """
 
     def __init__(self, labels: Any, weights: Any = None):
@@ -123,7 +137,22 @@ class CoAssociation:
     def least_confident(
         self, n: int, *, exclude: Any = None, random_state: Any = None
     ) -> ConfidentPairs:
-        """The n pairs most surely apart, ties drawn uniformly; see :meth:`most_confident`."""
+        """The n pairs most surely apart, ties drawn uniformly.
+
+        Parameters
+        ----------
+        n : int
+            How many pairs.
+        exclude : array-like of shape (m, 2), default=None
+            Pairs not to be returned.
+        random_state : int, RandomState or None, default=None
+            Seed or generator of the random numbers; an int gives the same result each time.
+
+        Returns
+        -------
+        ConfidentPairs
+            Least confident first; fewer than n when there are no more pairs.
+        """
         return self._extreme(n, -1.0, exclude, random_state)
 
     def _extreme(self, n: int, sign: float, exclude: Any, random_state: Any) -> ConfidentPairs:
@@ -179,6 +208,7 @@ class CoAssociation:
         Returns
         -------
         Consensus
+            `labels`, the `profiles` that `assign` takes, `objective` and `n_iter`.
         """
         random_state = check_random_state(random_state)
         n_samples = len(self.codes)
@@ -221,6 +251,7 @@ class CoAssociation:
         Returns
         -------
         ndarray of shape (n,), int32
+            The cluster of each row.
         """
         return nearest_consensus(codes, profiles, self.weights)
 

@@ -22,11 +22,8 @@ __all__ = [
     "HeldOut",
     "KCurve",
     "KPoint",
-    "believe",
     "choose_method",
     "choose_n_clusters",
     "constraint_satisfaction_scorer",
-    "fewer_rows",
-    "folds",
     "held_out_score",
 ]

@@ -120,8 +120,9 @@ class AutoCluster(Living, Shown, ClusterMixin, BaseEstimator):
         of rows.
     flip_rate : "auto", float or (float, float), default="auto"
         Probability that a statement is wrong, whatever is true, or the shares of must-links and of
-        cannot-links that are wrong; "auto" estimates both. Give it where it is known better than rows can tell: questions chosen because the
-        answer was uncertain contradict the rows more often than they are wrong.
+        cannot-links that are wrong; "auto" estimates both. Give it where it is known better than
+        rows can tell: questions chosen because the answer was uncertain contradict the rows more
+        often than they are wrong.
     n_checked : int, default=0
         How many answers, compared with others, told a `flip_rate` that is given. The more, the less
         is thought of models that believe in more errors than that.

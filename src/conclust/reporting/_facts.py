@@ -93,7 +93,17 @@ class Facts:
 
 
 class About(TypedDict, total=False):
-    """What may be said about a clustering besides rows, labels and statements."""
+    """What may be said about a clustering besides rows, labels and statements.
+
+    See Also
+    --------
+    write_report : Writes the page, and takes these by name.
+
+    Examples
+    --------
+    >>> from conclust.reporting import About
+    >>> about: About = {"title": "Customers", "method": "PCKMeans", "names": ["small", "large"]}
+    """
 
     report: ConstraintReport  # of the labels, where it is known already
     conflicts: Sequence[object]  # of the statements, where they are known already

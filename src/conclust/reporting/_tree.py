@@ -42,6 +42,19 @@ def dendrogram_svg(
     -------
     str
         An ``<svg>`` element, escaped and self-contained.
+
+    See Also
+    --------
+    conclust.plotting.plot_dendrogram : The same with matplotlib.
+
+    Examples
+    --------
+    >>> from conclust import Constraints, ReCon
+    >>> from conclust.reporting import dendrogram_svg
+    >>> known = Constraints(relative=[(0, 1, 2)])
+    >>> model = ReCon(2).fit([[0.0], [1.0], [5.0]], constraints=known)
+    >>> dendrogram_svg(model, names=["ant", "bee", "cat"])
+    '<svg class="tree"...>bee<...</svg>'
     """
     check_is_fitted(model, "children_")
     names = names_of(model, names)

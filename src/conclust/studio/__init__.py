@@ -2,7 +2,11 @@
 
 from typing import Any
 
-__all__ = ["Data", "Project", "Store", "open_project", "require_web", "serve", "write_all"]
+__all__ = [
+    "Data",
+    "open_project",
+    "serve",
+]
 
 _HOMES = {
     "Data": "_data",

@@ -49,6 +49,7 @@ class Data:
     ids : list of str or None
         Names of the rows; their positions by default.
     id_column : str or None
+        The column that `ids` were taken from.
     notes, warnings : list of str
         What was done to the table, and what is wrong with it.
     used : DataFrame or None
@@ -84,11 +85,35 @@ class Data:
         return int(self.X.shape[0])
 
     def row_name(self, row: int) -> str:
-        """What a row is called."""
+        """What a row is called.
+
+        Parameters
+        ----------
+        row : int
+            Its position.
+
+        Returns
+        -------
+        str
+            Its id; without ids its position.
+        """
         return str(row) if self.ids is None else self.ids[row]
 
     def find(self, text: str, n: int) -> list[int]:
-        """Rows of that name; then those whose names begin with it, then those that hold it."""
+        """Rows of that name; then those whose names begin with it, then those that hold it.
+
+        Parameters
+        ----------
+        text : str
+            The name, or a part of it, in any case.
+        n : int
+            How many rows at most.
+
+        Returns
+        -------
+        list of int
+            Their positions.
+        """
         wanted = text.casefold()
         names = (self.row_name(row).casefold() for row in range(self.n_rows))
         ranks = (
@@ -135,7 +160,19 @@ class Data:
     # ------------------------------------------------------------------ one row
 
     def fields(self, row: int) -> list[dict[str, Any]]:
-        """The cells of a row, as they are shown."""
+        """The cells of a row, as they are shown.
+
+        Parameters
+        ----------
+        row : int
+            Its position.
+
+        Returns
+        -------
+        list of dict
+            ``column``, ``type`` and ``value`` of each; ``url`` of a link or an image, ``cut`` where
+            a text was too long.
+        """
         return [self._field(name, cell, row) for name, cell in self._cells(row)]
 
     def _cells(self, row: int) -> list[tuple[str, str]]:
@@ -158,7 +195,20 @@ class Data:
         return found
 
     def image(self, column: int, row: int) -> Path:
-        """The image in a cell; the column is given by its place."""
+        """The image in a cell.
+
+        Parameters
+        ----------
+        column : int
+            Its place among the columns shown.
+        row : int
+            Its position.
+
+        Returns
+        -------
+        Path
+            The file, inside `images`.
+        """
         kinds = list(self.kinds.items())
         if not (0 <= column < len(kinds) and 0 <= row < self.n_rows):
             raise SessionError(f"There is no column {column} or no row {row}.")
@@ -180,7 +230,13 @@ class Data:
         return path if is_inside and path.is_file() else None
 
     def fingerprint(self) -> str:
-        """A checksum of the rows, by which a project knows them again."""
+        """A checksum of the rows, by which a project knows them again.
+
+        Returns
+        -------
+        str
+            Of numbers and ids.
+        """
         digest = hashlib.sha256(repr((self.X.shape, self.ids)).encode("utf-8", "replace"))
         X = self.X
         for array in (X.indptr, X.indices, X.data) if sp.issparse(X) else (X,):

@@ -46,6 +46,16 @@ def serve(
         None: that of the last time if it is free, else any.
     on_ready : callable, default=print
         Told the address, with the token that opens the page.
+
+    See Also
+    --------
+    open_project : Makes the project, or opens it again.
+
+    Examples
+    --------
+    >>> from conclust.studio import Data, open_project, serve
+    >>> project = open_project(Data("x", [[0.0], [1.0], [5.0]]), "x.studio")  # doctest: +SKIP
+    >>> serve(project)  # doctest: +SKIP
     """
     uvicorn = require_web()
     from conclust.studio._server import LAST, make_app
