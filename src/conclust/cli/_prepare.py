@@ -285,7 +285,7 @@ def _drop_repeated(frame: "pd.DataFrame", asked: Collection[str], sort: _Sorted)
     if not 2 <= len(sort.numbers) <= MAX_COMPARED:
         return
     values = frame[sort.numbers].to_numpy(dtype=np.float64, na_value=np.nan)
-    values[np.isinf(values)] = 0  # refused later, with the row
+    values = np.where(np.isinf(values), 0.0, values)  # refused later, with the row
     values = np.nan_to_num(values - np.nanmean(values, axis=0))
     length = np.sqrt((values**2).sum(axis=0))
     values = values / np.where(length > 0, length, 1)
