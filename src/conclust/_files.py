@@ -209,13 +209,13 @@ def write_parquet(path: Path, header: list[str], blocks: Iterable[Sequence[Any]]
 
 
 def require_pyarrow(path: Path) -> Any:
-    """The module that writes Parquet files, or the error that says how to get it."""
+    """The module that reads and writes Parquet, or the error that says how to get it."""
     try:
         import pyarrow.parquet
     except ImportError as error:
         raise MissingExtraError(
-            f"{path.name}: Parquet files are written with pyarrow, which is not installed: "
-            'pip install "conclust[parquet]", or write a CSV file.'
+            f"{path.name}: Parquet files are read and written with pyarrow, which is not "
+            'installed: pip install "conclust[parquet]".'
         ) from error
     return pyarrow
 

@@ -8,9 +8,9 @@ import numpy as np
 import numpy.typing as npt
 
 from conclust._arrays import IntArray
+from conclust._files import require_pyarrow
 from conclust._lloyd.in_blocks import RowsInBlocks
 from conclust.blocks._summary import Summary, summary_of
-from conclust.exceptions import MissingExtraError
 
 Rows = npt.NDArray[Any]
 BUFFER = 1 << 18  # bytes of each column of a Parquet file that are held before they are decoded
@@ -167,18 +167,11 @@ class Parquet(Source):
 
 
 def _opened(path: Path) -> Any:
-    try:
-        import pyarrow as pa
-        import pyarrow.parquet
-    except ImportError as error:
-        raise MissingExtraError(
-            f"{path.name}: Parquet files are read with pyarrow, which is not installed; "
-            "pip install 'conclust[parquet]'."
-        ) from error
+    pyarrow = require_pyarrow(path)
     try:
         # By default all row groups are buffered beforehand, and each is held as a whole.
         return pyarrow.parquet.ParquetFile(path, pre_buffer=False, buffer_size=BUFFER)
-    except pa.ArrowException as error:
+    except pyarrow.ArrowException as error:
         raise ValueError(f"{path.name} cannot be read as a Parquet file: {error}") from error
 
 

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import numpy as np
 
 from conclust._arrays import IntArray
-from conclust._files import suffixes_of
+from conclust._files import require_pyarrow, suffixes_of
 from conclust.cli._errors import BadInput, about
 from conclust.cli._memory import allowed_memory
 from conclust.cli._options import TableOptions
@@ -220,18 +220,11 @@ def _open_parquet(path: Path, options: TableOptions) -> BigTable:
 
 
 def _opened(path: Path) -> Any:
-    try:
-        import pyarrow as pa
-        import pyarrow.parquet
-    except ImportError as error:
-        raise BadInput(
-            f"{path.name}: Parquet files are read with pyarrow, which is not installed: "
-            'pip install "conclust[parquet]".'
-        ) from error
+    pyarrow = require_pyarrow(path)
     try:
         # By default all row groups are buffered beforehand, and each is held as a whole.
         return pyarrow.parquet.ParquetFile(path, pre_buffer=False, buffer_size=BUFFER)
-    except pa.ArrowException as error:
+    except pyarrow.ArrowException as error:
         text = str(error).strip().split("\n")[0][:200]
         raise BadInput(f"{path.name} is not a Parquet file: {text}") from error
 

@@ -13,6 +13,7 @@ from conclust._files import (
     CHUNK,
     UnreadableFileError,
     is_number,
+    require_pyarrow,
     separators_in,
     sheet_of,
     suffixes_of,
@@ -402,13 +403,9 @@ def _read_workbook(path: Path, id_col: str | None, notes: list[str]) -> "pd.Data
 def _read_parquet(path: Path, options: TableOptions) -> "pd.DataFrame":
     import pandas as pd
 
+    require_pyarrow(path)
     try:
         frame = pd.read_parquet(path)
-    except ImportError as error:
-        raise BadInput(
-            f"{path.name}: Parquet files are read with pyarrow, which is not installed: "
-            'pip install "conclust[parquet]", or save the table as CSV.'
-        ) from error
     except Exception as error:  # pyarrow has its own tree of errors
         text = str(error).strip().split("\n")[0][:200]
         raise BadInput(f"{path.name} is not a Parquet file: {text}") from error
