@@ -9,10 +9,11 @@ import scipy.sparse as sp
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from sklearn.cluster import KMeans
+from sklearn.datasets import load_iris
 from sklearn.metrics import adjusted_rand_score
 
 from conclust import Constraints, PCKMeans
-from conclust.active import Labels, Proposal, Session, Strategy
+from conclust.active import Labels, Noisy, Proposal, Session, Strategy, ask
 from conclust.active._rows import MAX_ROWS_ASKED
 from conclust.active._state import error_rate
 from conclust.exceptions import SessionError
@@ -467,6 +468,16 @@ def test_contradictory_answers_are_listed_and_do_not_stop_the_session():
     assert "0 – 1 – 2" in str(conflict)
     assert len(session.ask(3)) == 3
     assert session.labels_.shape == (12,)
+
+
+def test_the_rate_of_errors_is_estimated_from_the_rows_too():
+    X, y = load_iris(return_X_y=True)
+    session = ask(X, Noisy(Labels(y), 0.1, 0.3, random_state=2), 150, 3, "random", random_state=2)
+    pairs = session.constraints_.pairs()
+    wrong = pairs.violated(y)[pairs.sign > 0]
+    assert wrong.mean() > 0.2
+    assert session.flip_rate_.must == pytest.approx(wrong.mean(), abs=0.1)
+    assert session.flip_rate_.cannot < 0.1
 
 
 def test_contradictions_raise_the_estimated_rate_of_errors():

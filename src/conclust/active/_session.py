@@ -439,16 +439,20 @@ class Session:
 
     def _fit(self, state: State) -> Fitted:
         """Cluster the rows that can be asked about."""
-        X = self._X if self._rows.are_all else self._rows.X
         if self.estimator == OWN:
             labels = self._strategy.labels(state)
             model: Any = OwnClustering(self._X[self._rows.positions], labels)
         else:
-            model = fit_told(self._unfitted(), X, state.constraints)
+            model = fit_told(self._unfitted(), self._rows_asked, state.constraints)
         probabilities = getattr(model, "probabilities_", None)
         if probabilities is None and hasattr(model, "predict_proba"):
-            probabilities = model.predict_proba(X)
+            probabilities = model.predict_proba(self._rows_asked)
         return Fitted(model, np.asarray(labels_of(model)), probabilities)
+
+    @property
+    def _rows_asked(self) -> Any:
+        """The rows that can be asked about."""
+        return self._X if self._rows.are_all else self._rows.X
 
     def _unfitted(self) -> Any:
         if self.estimator is None:
@@ -544,10 +548,17 @@ class Session:
 
     @property
     def flip_rate_(self) -> FlipRate:
-        """Estimated share of must-link and of cannot-link answers that are wrong."""
+        """Estimated share of must-link and of cannot-link answers that are wrong.
+
+        By rows and answers: `labels_` trusts answers as far as they agree with each other, so that
+        another `AutoCluster` is fitted here, where there is no `estimator`, that estimates.
+        """
         with self._lock:
-            _ = self._state.model
-            return self._state.flip_rate
+            state = self._state
+            if self.estimator is not None:
+                return state.flip_rate(state.model)
+            estimating = self._unfitted().set_params(flip_rate="auto", n_checked=0)
+            return state.flip_rate(fit_told(estimating, self._rows_asked, state.constraints))
 
     @property
     def expected_change_(self) -> ExpectedChange:

@@ -165,14 +165,21 @@ class State:
         a, b = pair
         return int(pair_keys(a, b, self.n_samples))
 
-    @property
-    def flip_rate(self) -> FlipRate:
+    def flip_rate(self, model: Any) -> FlipRate:
         """Estimated share of must-link and of cannot-link answers that are wrong.
 
-        The rates of the fitted model, where it has some, both scaled to the share of errors that
-        answers tell which said again, or contradicted, what followed from those before.
+        Parameters
+        ----------
+        model : estimator
+            Fitted to the answers. Its `flip_rate_`, where it has one, is scaled to the share of
+            errors that answers tell which said again, or contradicted, what followed from those
+            before.
+
+        Returns
+        -------
+        FlipRate
+            Of must-links and of cannot-links.
         """
-        model = None if self._fitted is None else self._fitted.model
         rates = np.array(getattr(model, "flip_rate_", (np.nan, np.nan)), dtype=float)
         rates = np.maximum(np.where(np.isfinite(rates), rates, PRIOR_RATE), LEAST_RATE)
         pairs = self.constraints.pairs()
