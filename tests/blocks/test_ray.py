@@ -1,6 +1,7 @@
 """Ray datasets as X: swept by the tasks of a real local Ray, with the answers of one array."""
 
 import os
+from itertools import chain
 
 import numpy as np
 import pandas as pd
@@ -57,6 +58,17 @@ def as_table(X):
 
 def labels_of(dataset):
     return np.concatenate([batch["label"] for batch in dataset.iter_batches(batch_format="numpy")])
+
+
+def test_a_task_works_on_several_parts_where_there_are_many(monkeypatch):
+    source = blocks.open(ray.data.from_numpy(np.array_split(X, 30))).source
+    assert [len(bundle) for bundle in source._bundles(list(range(30)))] == [3] * 10
+    monkeypatch.setattr("conclust.blocks._ray.BUNDLE", 2 * X[:5].nbytes)  # of two parts, no more
+    bundles = source._bundles(list(range(1, 30)))
+    assert max(map(len, bundles)) == 2
+    assert sorted(chain.from_iterable(bundles)) == list(range(1, 30))
+    rows = np.sort(np.random.RandomState(0).permutation(len(X))[:50])
+    assert_array_equal(source.take(rows), X[rows])
 
 
 @pytest.mark.parametrize(

@@ -11,6 +11,10 @@ from conclust.blocks._sources import Rows
 
 # The column of what `predict` gives.
 LABEL = "label"
+# Tasks of a pass for each processor, where there are as many parts.
+TASKS_PER_CPU = 4
+# Bytes of the parts that one task holds in memory at a time, about.
+BUNDLE = 1 << 28
 
 
 class Ray(OnEngine):
@@ -54,6 +58,12 @@ class Ray(OnEngine):
         return names
 
     @cached_property
+    def _work(self) -> Any:
+        import ray
+
+        return ray.remote(_called)
+
+    @cached_property
     def _counted(self) -> list[tuple[Any, int]]:
         """The parts that hold rows, and how many each."""
         import ray
@@ -72,20 +82,46 @@ class Ray(OnEngine):
         return [n for _, n in self._counted]
 
     def on_parts(self, function: Callable[..., Any], given: Given) -> Iterable[Any]:
-        """Call ``function(part, *given)`` in a task for each part; None leaves a part out."""
+        """Call ``function(part, *given)`` in tasks; None leaves a part out."""
         import ray
 
-        work = ray.remote(_called)
-        tasks = [
-            work.remote(part, function, *more)
-            for (part, _), more in zip(self._counted, given, strict=True)
-            if more is not None
-        ]
-        for task in tasks:
+        tasks = {}
+        for bundle in self._bundles([i for i, more in enumerate(given) if more is not None]):
+            parts = [self._counted[i][0] for i in bundle]
+            more = [given[i] for i in bundle]
+            tasks[self._work.remote(function, more, *parts)] = bundle
+        found: dict[int, Any] = {}
+        for task, bundle in tasks.items():
             try:
-                yield ray.get(task)
+                found |= zip(bundle, ray.get(task), strict=True)
             except ray.exceptions.RayTaskError as error:
                 raise error.cause from None
+        return [found[i] for i in sorted(found)]
+
+    def _bundles(self, wanted: list[int]) -> list[list[int]]:
+        """Parts that one task works on: a task costs Ray as much as a sweep of 50 000 rows.
+
+        Those of one machine, some for each of its processors, so that none waits long for another.
+        """
+        import ray
+
+        n_tasks = TASKS_PER_CPU * ray.cluster_resources().get("CPU", 1)
+        held = ray.experimental.get_object_locations([self._counted[i][0] for i in wanted])
+        machines: dict[Any, list[int]] = {}
+        for i in wanted:
+            machines.setdefault(tuple(held[self._counted[i][0]]["node_ids"]), []).append(i)
+        size = max(int(len(wanted) // n_tasks), 1)
+        row_bytes = self.n_features * self.dtype.itemsize
+        bundles: list[list[int]] = []
+        for parts in machines.values():
+            n_bytes = BUNDLE
+            for i in parts:
+                n_bytes += self._counted[i][1] * row_bytes
+                if n_bytes > BUNDLE or len(bundles[-1]) == size:
+                    bundles.append([])
+                    n_bytes = self._counted[i][1] * row_bytes
+                bundles[-1].append(i)
+        return bundles
 
     def map(self, function: Callable[[Rows], Rows]) -> Any:
         """A Ray dataset with one column, the number of each row."""
@@ -94,8 +130,8 @@ class Ray(OnEngine):
         return self._dataset.map_batches(_labelled, fn_kwargs=given, **how)
 
 
-def _called(part: Rows, function: Callable[..., Any], *given: Any) -> Any:
-    return function(part, *given)
+def _called(function: Callable[..., Any], given: list[tuple[Any, ...]], *parts: Rows) -> list[Any]:
+    return [function(part, *more) for part, more in zip(parts, given, strict=True)]
 
 
 def _as_rows(block: Any, names: list[str], dtype: np.dtype[Any]) -> tuple[Rows, int]:
