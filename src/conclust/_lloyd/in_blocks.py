@@ -128,11 +128,9 @@ class RowsInBlocks(NearestCenters):
 
     def _linked_between(self, start: int, stop: int) -> Linked:
         """What a sweep leaves about the linked rows of a range, their numbers counted from it."""
-        first, last = np.searchsorted(self.linked.rows, (start, stop))
-        if first == 0 and last == len(self.linked.rows) and start == 0:
-            return self.linked
-        here = Linked(*(each[first:last] for each in self.linked))
-        return here._replace(rows=here.rows - start)
+        rows = self.linked.rows
+        here = slice(rows.searchsorted(start), rows.searchsorted(stop))
+        return Linked(rows[here] - start, *(each[here] for each in self.linked[1:]))
 
     def _measure_norms(self) -> float:
         self.linked.norms[:] = _squared_norms(self._resident)

@@ -1,5 +1,6 @@
 """Rows as they are compared: in one type, of unit length or moved to the mean."""
 
+from functools import lru_cache
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -37,8 +38,13 @@ def minus(
     n_whole = len(rows) - len(rows) % n_tiled if rows.flags.c_contiguous else 0
     if n_whole:
         shape = (-1, n_tiled * rows.shape[1])
-        # np.tile would take ten times as long.
-        tiled = np.broadcast_to(mean, (n_tiled, len(mean))).ravel()
-        np.subtract(rows[:n_whole].reshape(shape), tiled, out=out[:n_whole].reshape(shape))
+        repeated = _repeated(mean.tobytes(), mean.dtype, n_tiled)
+        np.subtract(rows[:n_whole].reshape(shape), repeated, out=out[:n_whole].reshape(shape))
     np.subtract(rows[n_whole:], mean, out=out[n_whole:])
     return out
+
+
+@lru_cache(maxsize=16)
+def _repeated(mean: bytes, dtype: np.dtype[Any], n_times: int) -> npt.NDArray[Any]:
+    """The mean so often in a row; made once, as all pieces of a pass are moved by the same."""
+    return np.tile(np.frombuffer(mean, dtype=dtype), n_times)
