@@ -22,6 +22,7 @@ from conclust import (
     ConstrainedGaussianMixture,
     Constraints,
     COPKMeans,
+    GeneralizedKMeans,
     Guided,
     PCKMeans,
     ReCon,
@@ -175,3 +176,17 @@ def test_inside_bertopic():
     assert all(len(top & set(group)) == 1 for group in words)
     new, _ = model.transform(documents[:5], embeddings[:5])
     assert (np.array(new) == np.array(topics[:5])).all()
+
+
+def test_update_goes_on_and_returns_itself():
+    known = sample_constraints(Y[:140], 30, random_state=0)
+    guided = Guided(COPKMeans(3, random_state=0), known).fit(X[:140])
+    more = sample_constraints(Y, 10, random_state=1)
+    assert guided.update(X[140:], more) is guided
+    assert len(guided.labels_) == 150
+    assert more.satisfied(guided.labels_).all()
+
+
+def test_what_does_not_update_says_so():
+    assert not hasattr(Guided(ReCon(3), KNOWN), "update")
+    assert not hasattr(Guided(GeneralizedKMeans(3), KNOWN), "update")  # a parameter there

@@ -17,8 +17,8 @@ from conclust.model_selection import AutoCluster
 
 def _has(name: str) -> Callable[[Any], bool]:
     def check(guided: "Guided") -> bool:
-        getattr(vars(guided).get("estimator_") or guided._estimator(), name)  # its own message
-        return True
+        # Raises the estimator's own message where there is none.
+        return callable(getattr(vars(guided).get("estimator_") or guided._estimator(), name))
 
     return check
 
@@ -127,6 +127,13 @@ class Guided(Shown, MetaEstimatorMixin, ClusterMixin, BaseEstimator):
         """The estimator's score."""
         check_is_fitted(self)
         return self.estimator_.score(X, y)
+
+    @available_if(_has("update"))
+    def update(self, *args: Any, **kwargs: Any) -> "Guided":
+        """Go on from this clustering as the estimator does: new rows, new statements, or both."""
+        check_is_fitted(self)
+        self.estimator_.update(*args, **kwargs)
+        return self
 
     def __getattr__(self, name: str) -> Any:
         fitted = vars(self).get("estimator_")

@@ -114,6 +114,11 @@ def test_a_header_with_two_separators(cluster):
     path.write_text("a,b;c\n1,2;3\n4,5;6\n")
     assert_bad_input(cluster(path, "-k", 2, links=None), "--separator")
     assert cluster(path, "-k", 2, "--separator", ";", links=None).exit_code == 0
+    for bad in (";;", "§"):
+        said = cluster(path, "-k", 2, "--separator", bad, links=None)
+        assert_bad_input(
+            said, f"--separator must be one character, and none beyond ASCII; got {bad!r}"
+        )
 
 
 def test_no_header(cluster):

@@ -17,6 +17,7 @@ from sklearn.metrics import adjusted_rand_score
 
 from conclust._files import UnreadableFileError, text_of_file, utf8_of_file
 from conclust.cli import _prepare, _table, main
+from conclust.cli._options import TableOptions
 from conclust.cli._table import may_have_leading_zeros, read_table
 from tests.cli.conftest import assert_bad_input, read, run, write
 
@@ -420,3 +421,12 @@ def test_measured_numbers_are_counted_in_the_first_rows_only():
     assert _prepare._n_levels(codes) == 3000
     late = pd.Series(np.append(np.full(2000, 0.5), rng.normal(size=100)))
     assert _prepare._n_levels(late) == 101
+
+
+@pytest.mark.parametrize("separator", [",", "\t", "|", ":"])
+def test_codes_with_leading_zeros_are_none_of_the_numbers(tmp_path, separator):
+    lines = [["x", "zip"], *(["1", "01067"], ["2", "10115"], ["9", "80331"]) * 4]
+    path = tmp_path / "t.csv"
+    path.write_text("\n".join(separator.join(line) for line in lines), encoding="utf-8")
+    table = read_table(path, TableOptions(separator=separator))
+    assert table.frame["zip"].tolist()[:2] == ["01067", "10115"]

@@ -37,8 +37,8 @@ MAX_COLUMNS_SPARSE = 5_000_000
 MISSING = ("", "NA", "N/A", "n/a", "#N/A", "#NA", "<NA>", "NULL", "null", "None", "NaN", "nan",
            "-NaN", "-nan")  # fmt: skip
 
-# For `may_have_leading_zeros`: whatever stands before a cell is a comma, other digits are ones.
-ROLES = bytes.maketrans(b" \t\n\r\f\v;\"'23456789", b",,,,,,,,,11111111")
+# What may stand before a cell, beside commas and the separator of the file.
+SEPARATING = b" \t\n\r\f\v;\"'"
 
 
 @dataclass(frozen=True)
@@ -275,8 +275,10 @@ def _read_text(
         separator = "\t" if suffixes_of(path)[0] == ".tsv" else _separator(path, header)
         if separator == ";":
             notes.append("Columns are separated by semicolons.")
-    if len(separator) != 1:
-        raise BadInput(f"--separator must be one character; got {separator!r}.")
+    if len(separator) != 1 or not separator.isascii():
+        raise BadInput(
+            f"--separator must be one character, and none beyond ASCII; got {separator!r}."
+        )
     try:
         given = next(csv.reader([header], delimiter=separator), [])
     except csv.Error as error:
@@ -308,7 +310,7 @@ def _read_text(
             f"{path.name} is not a table: {text}. The header has {len(names)} columns; put quotes "
             "around values that hold a separator."
         ) from error
-    if separator != ";" and not may_have_leading_zeros(content):
+    if separator != ";" and not may_have_leading_zeros(content, separator):
         return frame, None
     as_written = _as_written(frame, content, how)
     return frame, as_written if separator == ";" else None
@@ -332,16 +334,20 @@ def _as_written(
     return cells
 
 
-def may_have_leading_zeros(content: bytes) -> bool:
+def may_have_leading_zeros(content: bytes, separator: str = ",") -> bool:
     """Whether some cell may begin with a zero and another digit, after a sign perhaps.
 
     A regular expression takes several times as long.
 
     >>> may_have_leading_zeros(b"a,b 1e-05,-0.5"), may_have_leading_zeros(b"a,b 10,-05")
     (False, True)
+    >>> may_have_leading_zeros(b"a|b 10|-05", "|")
+    True
     """
+    before = SEPARATING + separator.encode()
+    roles = bytes.maketrans(before + b"23456789", b"," * len(before) + b"1" * 8)
     for start in range(0, len(content), CHUNK):
-        part = content[max(start - 3, 0) : start + CHUNK].translate(ROLES, b"+-")
+        part = content[max(start - 3, 0) : start + CHUNK].translate(roles, b"+-")
         if b",00" in part or b",01" in part:
             return True
     return False

@@ -82,7 +82,7 @@ class Scatter:
         What was taken from every row; means of components are found without it.
     """
 
-    def __init__(self, X: FloatArray, weight: FloatArray | None = None, *, one_scale: bool = False):
+    def __init__(self, X: FloatArray, weight: FloatArray | None = None):
         self._is_plain = weight is None
         self.weight = np.ones(len(X)) if weight is None else weight.astype(np.float64)
         self.mass = float(self.weight.sum())
