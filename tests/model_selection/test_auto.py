@@ -379,3 +379,13 @@ def test_new_rows_of_another_precision():
     for fitted, new in ((np.float32, np.float64), (np.float64, np.float32)):
         model = AutoCluster(3, random_state=0).fit(X.astype(fitted))
         assert (model.predict(X.astype(new)) == model.labels_).all()
+
+
+def test_it_says_when_fewer_clusters_have_rows_than_asked_for():
+    X, y = make_blobs(150, centers=3, cluster_std=0.3, random_state=0)
+    known = sample_constraints(y, 60, random_state=0)
+    model = AutoCluster(8, random_state=0).fit(X, constraints=known)
+    assert len(np.unique(model.labels_)) == 3
+    assert any("Only 3 of 8 clusters have rows" in reason for reason in model.reasons_)
+    told = AutoCluster(3, random_state=0).fit(X, constraints=known)
+    assert not any("have rows" in reason for reason in told.reasons_)

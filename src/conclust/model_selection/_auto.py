@@ -313,6 +313,12 @@ class AutoCluster(Living, Shown, ClusterMixin, BaseEstimator):
         self.n_iter_ = len(self.history_)
         self.labels_ = self.labels_.astype(np.int32)
         self.report_ = constraints.report(self.labels_)
+        n_found = len(np.unique(self.labels_))
+        if n_found < self.n_clusters_:
+            self.reasons_.append(
+                f"Only {n_found} of {self.n_clusters_} clusters have rows: rows and statements "
+                "speak for no more."
+            )
         return self
 
     def _choose_number(self, X: Any, constraints: Constraints, seed: int) -> None:
