@@ -2,6 +2,7 @@
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from functools import cached_property
+from math import ceil
 from typing import Any
 
 import numpy as np
@@ -85,18 +86,20 @@ class Ray(OnEngine):
         """Call ``function(part, *given)`` in tasks; None leaves a part out."""
         import ray
 
-        tasks = {}
+        tasks: dict[int, Any] = {}
         for bundle in self._bundles([i for i, more in enumerate(given) if more is not None]):
             parts = [self._counted[i][0] for i in bundle]
-            more = [given[i] for i in bundle]
-            tasks[self._work.remote(function, more, *parts)] = bundle
+            task = self._work.remote(function, [given[i] for i in bundle], *parts)
+            tasks |= dict.fromkeys(bundle, (task, bundle))
         found: dict[int, Any] = {}
-        for task, bundle in tasks.items():
-            try:
-                found |= zip(bundle, ray.get(task), strict=True)
-            except ray.exceptions.RayTaskError as error:
-                raise error.cause from None
-        return [found[i] for i in sorted(found)]
+        for i in sorted(tasks):
+            if i not in found:
+                task, bundle = tasks[i]
+                try:
+                    found |= zip(bundle, ray.get(task), strict=True)
+                except ray.exceptions.RayTaskError as error:
+                    raise error.cause from None
+            yield found.pop(i)
 
     def _bundles(self, wanted: list[int]) -> list[list[int]]:
         """Parts that one task works on: a task costs Ray as much as a sweep of 50 000 rows.
@@ -110,18 +113,13 @@ class Ray(OnEngine):
         machines: dict[Any, list[int]] = {}
         for i in wanted:
             machines.setdefault(tuple(held[self._counted[i][0]]["node_ids"]), []).append(i)
-        size = max(int(len(wanted) // n_tasks), 1)
         row_bytes = self.n_features * self.dtype.itemsize
-        bundles: list[list[int]] = []
+        bundles: list[Any] = []
         for parts in machines.values():
-            n_bytes = BUNDLE
-            for i in parts:
-                n_bytes += self._counted[i][1] * row_bytes
-                if n_bytes > BUNDLE or len(bundles[-1]) == size:
-                    bundles.append([])
-                    n_bytes = self._counted[i][1] * row_bytes
-                bundles[-1].append(i)
-        return bundles
+            n_bytes = sum(self._counted[i][1] for i in parts) * row_bytes
+            n_bundles = max(n_tasks * len(parts) / len(wanted), n_bytes / BUNDLE)
+            bundles += np.array_split(parts, min(ceil(n_bundles), len(parts)))
+        return [bundle.tolist() for bundle in bundles]
 
     def map(self, function: Callable[[Rows], Rows]) -> Any:
         """A Ray dataset with one column, the number of each row."""
