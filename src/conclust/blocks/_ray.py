@@ -21,8 +21,9 @@ BUNDLE = 1 << 28
 class Ray(OnEngine):
     """A Ray dataset: columns of numbers, or one column that holds whole rows.
 
-    It is run once, when its rows are counted, and stays in the object store as arrays, which
-    spills to disk what memory does not hold.
+    It is run once, when its rows are counted. Its blocks stay in the object store, which spills to
+    disk what memory does not hold: as they are where one column holds whole rows, which cost
+    nothing to look at, else as arrays made of the columns.
     """
 
     name = "Ray dataset"
@@ -38,7 +39,8 @@ class Ray(OnEngine):
             raise ValueError("Ray dataset has 0 rows; at least one is needed.")
         self._names = self._chosen(first, columns)
         cells = [first[name] for name in self._names]
-        if len(cells) == 1 and cells[0].ndim == 2:
+        self._has_rows = len(cells) == 1 and cells[0].ndim == 2
+        if self._has_rows:
             self.n_features = cells[0].shape[1]
         else:
             self.columns, self.n_features = self._names, len(self._names)
@@ -69,14 +71,17 @@ class Ray(OnEngine):
         """The parts that hold rows, and how many each."""
         import ray
 
-        as_rows = ray.remote(_as_rows).options(num_returns=2)
-        found = [
-            as_rows.remote(block, self._names, self.dtype)
-            for bundle in self._dataset.iter_internal_ref_bundles()
-            for block in bundle.block_refs
-        ]
-        counts = ray.get([count for _, count in found])
-        return [(part, n) for (part, _), n in zip(found, counts, strict=True) if n]
+        bundles = list(self._dataset.iter_internal_ref_bundles())
+        blocks = [block for bundle in bundles for block in bundle.block_refs]
+        if self._has_rows:
+            count = ray.remote(_count)
+            counts = ray.get([count.remote(block) for block in blocks])
+        else:
+            as_rows = ray.remote(_as_rows).options(num_returns=2)
+            made = [as_rows.remote(block, self._names, self.dtype) for block in blocks]
+            blocks = [rows for rows, _ in made]
+            counts = ray.get([n for _, n in made])
+        return [(block, n) for block, n in zip(blocks, counts, strict=True) if n]
 
     def count(self) -> Sequence[int]:
         """Rows of each part."""
@@ -89,7 +94,8 @@ class Ray(OnEngine):
         tasks: dict[int, Any] = {}
         for bundle in self._bundles([i for i, more in enumerate(given) if more is not None]):
             parts = [self._counted[i][0] for i in bundle]
-            task = self._work.remote(function, [given[i] for i in bundle], *parts)
+            about = self._names, self.dtype
+            task = self._work.remote(function, [given[i] for i in bundle], *about, *parts)
             tasks |= dict.fromkeys(bundle, (task, bundle))
         found: dict[int, Any] = {}
         for i in sorted(tasks):
@@ -128,8 +134,15 @@ class Ray(OnEngine):
         return self._dataset.map_batches(_labelled, fn_kwargs=given, **how)
 
 
-def _called(function: Callable[..., Any], given: list[tuple[Any, ...]], *parts: Rows) -> list[Any]:
-    return [function(part, *more) for part, more in zip(parts, given, strict=True)]
+def _called(
+    function: Callable[..., Any],
+    given: list[tuple[Any, ...]],
+    names: list[str],
+    dtype: np.dtype[Any],
+    *parts: Any,
+) -> list[Any]:
+    every = (p if isinstance(p, np.ndarray) else _as_rows(p, names, dtype)[0] for p in parts)
+    return [function(rows, *more) for rows, more in zip(every, given, strict=True)]
 
 
 def _as_rows(block: Any, names: list[str], dtype: np.dtype[Any]) -> tuple[Rows, int]:
@@ -138,6 +151,13 @@ def _as_rows(block: Any, names: list[str], dtype: np.dtype[Any]) -> tuple[Rows, 
     cells = BlockAccessor.for_block(block).to_numpy(names)
     rows = _stacked(cells, names, dtype)
     return rows, len(rows)
+
+
+def _count(block: Any) -> int:
+    from ray.data.block import BlockAccessor
+
+    n_rows: int = BlockAccessor.for_block(block).num_rows()
+    return n_rows
 
 
 def _stacked(cells: Mapping[str, Rows], names: list[str], dtype: np.dtype[Any]) -> Rows:
