@@ -249,9 +249,13 @@ CLAIMS = [
 def what_was_run(table: pd.DataFrame) -> pd.DataFrame:
     """How much of the protocol the table holds, set by set."""
     counts = table.groupby("dataset", sort=False)
+    seeds = table.groupby(["dataset", "strategy"], sort=False).seed.nunique()
+    seeds = seeds.groupby(level="dataset", sort=False).agg(["min", "max"]).astype(str)
     return pd.DataFrame(
         {
-            "seeds": counts.seed.nunique().map(str),
+            "seeds": seeds["min"].where(
+                seeds["min"] == seeds["max"], seeds.agg(" to ".join, axis=1)
+            ),
             "strategies": counts.strategy.nunique().map(str),
             "seconds a run": counts.seconds.mean().map("{:.0f}".format),
         }
