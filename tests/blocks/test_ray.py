@@ -72,6 +72,15 @@ def test_a_task_works_on_several_parts_where_there_are_many(monkeypatch):
     assert_array_equal(source.take(rows), X[rows])
 
 
+@pytest.mark.parametrize("kind", [np.float64, np.float32, np.int64])
+def test_blocks_are_copied_only_where_their_numbers_must_change(kind):
+    rows = (10 * X).astype(kind)
+    source = blocks.open(ray.data.from_numpy([rows[:40], rows[40:]])).source
+    copied = [isinstance(ray.get(part), np.ndarray) for part, _ in source._counted]
+    assert copied == [kind == np.int64] * 2
+    assert_array_equal(source.take(np.arange(30, 50)), rows[30:50])
+
+
 @pytest.mark.parametrize(
     ("model", "weight"),
     [

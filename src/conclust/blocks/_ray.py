@@ -1,4 +1,4 @@
-"""Ray datasets: their blocks as arrays in Ray's object store, worked on by tasks."""
+"""Ray datasets: their blocks stay in Ray's object store, worked on by tasks."""
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from functools import cached_property
@@ -22,8 +22,8 @@ class Ray(OnEngine):
     """A Ray dataset: columns of numbers, or one column that holds whole rows.
 
     It is run once, when its rows are counted. Its blocks stay in the object store, which spills to
-    disk what memory does not hold: as they are where one column holds whole rows, which cost
-    nothing to look at, else as arrays made of the columns.
+    disk what memory does not hold: as they are where one column holds whole rows of the type that
+    is compared, which cost nothing to look at, else as arrays made of the columns.
     """
 
     name = "Ray dataset"
@@ -39,8 +39,8 @@ class Ray(OnEngine):
             raise ValueError("Ray dataset has 0 rows; at least one is needed.")
         self._names = self._chosen(first, columns)
         cells = [first[name] for name in self._names]
-        self._has_rows = len(cells) == 1 and cells[0].ndim == 2
-        if self._has_rows:
+        has_rows = len(cells) == 1 and cells[0].ndim == 2
+        if has_rows:
             self.n_features = cells[0].shape[1]
         else:
             self.columns, self.n_features = self._names, len(self._names)
@@ -49,6 +49,7 @@ class Ray(OnEngine):
         # Cells that hold nothing become NaN, which whole numbers do not know.
         single = np.float32 if kinds == {np.dtype(np.float32)} else np.float64
         self.dtype = np.dtype(single if numbers else object)
+        self._is_ready = has_rows and kinds == {self.dtype}
 
     def _chosen(self, first: Mapping[str, Rows], columns: Sequence[str] | None) -> list[str]:
         names = list(first if columns is None else columns)
@@ -73,7 +74,7 @@ class Ray(OnEngine):
 
         bundles = list(self._dataset.iter_internal_ref_bundles())
         blocks = [block for bundle in bundles for block in bundle.block_refs]
-        if self._has_rows:
+        if self._is_ready:
             count = ray.remote(_count)
             counts = ray.get([count.remote(block) for block in blocks])
         else:
