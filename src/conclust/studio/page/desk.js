@@ -16,6 +16,7 @@ export class Desk {
   nBefore = 0; // answers when the page was opened
   #line = Promise.resolve();
   #shownAt = 0;
+  #sitting = 0; // counts who sat here, and what they wanted
   #told;
 
   /** `told` is called with "question", "saved", "conflict" or "refused", and what there is to say. */
@@ -38,6 +39,7 @@ export class Desk {
 
   /** Another kind is wanted, or another person sits here: what is in hand is not theirs. */
   beginAnew() {
+    this.#sitting += 1;
     [this.inHand, this.reason] = [[], "looking"];
     this.#show(null);
     this.look();
@@ -46,8 +48,10 @@ export class Desk {
   /** Have one to show and one in hand. */
   look() {
     return this.#inLine(async () => {
+      const sitting = this.#sitting;
       while (this.inHand.length < 1) {
         const { question, reason } = await post("/api/next", this.#wanted());
+        if (sitting !== this.#sitting) return; // what came was for somebody else
         if (!question) {
           this.#nothing(reason);
           return;
@@ -66,9 +70,10 @@ export class Desk {
     this.reason = "looking";
     this.#show(this.inHand.shift() ?? null);
     this.#inLine(async () => {
+      const sitting = this.#sitting;
       try {
         const reply = await post("/api/answer", { question: question.id, answer, seconds, ...this.#wanted() });
-        this.#answered(reply);
+        this.#answered(sitting === this.#sitting ? reply : { ...reply, next: null });
       } catch (error) {
         this.nAnswered -= 1;
         throw error;
