@@ -4,6 +4,7 @@ import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from scipy.special import log_softmax, logsumexp, softmax
 
 from conclust import Constraints
 from conclust._kernels import beliefs as kernels
@@ -79,6 +80,22 @@ def test_cycles_stop_when_messages_do(monkeypatch):
     )
     propagated(prior, Rates(0.2, 0.2))
     assert len(calls) == 1 < MAX_SWEEPS
+
+
+@pytest.mark.parametrize("n_leaves", [1, 14, 15, 40])
+@pytest.mark.parametrize("rate", [0.2, 1e-12])
+def test_exact_on_stars_with_far_priors(n_leaves, rate):
+    # Forty neighbours that are nearly certain overrule a row that is so about itself.
+    own, theirs = np.array([0.0, -800.0, -3.0]), np.array([-900.0, 0.0, -60.0])
+    star = Constraints([(0, leaf) for leaf in range(1, n_leaves + 1)])
+    prior = np.vstack([own, np.tile(theirs, (n_leaves, 1))])
+    found = Beliefs(star.pairs(), 3)(prior, Rates(rate, rate))
+    said = np.where(np.eye(3, dtype=bool), np.log1p(-rate), np.log(rate))
+    heard = logsumexp(log_softmax(theirs) + said, axis=1)
+    joint = log_softmax(own) + n_leaves * heard
+    np.testing.assert_allclose(found.probability[0], softmax(joint), atol=1e-9)
+    np.testing.assert_allclose(found.log_evidence, logsumexp(joint), rtol=1e-9)
+    assert (found.probability[0].argmax() == 1) == (n_leaves == 40 and rate < 0.1)
 
 
 def test_contradictions_and_certainty_stay_finite():

@@ -9,8 +9,6 @@ from conclust._kernels._short import LITTLE, short
 from conclust._kernels.beliefs import breadth_first, conclude, sweep
 from conclust._pairs import SignedPairs, connected, graph_of
 
-# Share of the last message kept where the graph has cycles: messages there may swing otherwise.
-DAMPING = 0.5
 # Both ways along the graph, at most. Messages are kept between calls, so few more are needed.
 MAX_SWEEPS = 4
 # Numbers in messages sent by one call, about: a million statements get fewer sweeps each time.
@@ -87,12 +85,13 @@ class Beliefs:
         n_edges = np.bincount(component[edges[:, 0]], minlength=n_components)
         is_tree = n_edges < np.bincount(component, minlength=n_components)
         self.exact = bool(is_tree.all())
-        self._keep = np.where(is_tree[component], 0.0, DAMPING)
+        # Where the graph has cycles, messages may swing.
+        self._damped = ~is_tree[component]
         outward = np.empty(n_rows, np.int64)
         spread = short(breadth_first, 2 * len(edges), LITTLE)
         spread(graph.indptr, graph.neighbor, np.ascontiguousarray(edges).ravel(), outward)
         self._visits = np.concatenate([outward[::-1], outward])
-        self._message = np.zeros((2 * len(edges), n_clusters))
+        self._message = np.ones((2 * len(edges), n_clusters))
 
     def __call__(self, log_prior: FloatArray, rates: Rates) -> Believed:
         """Weigh statements against what the rows themselves say.
@@ -109,7 +108,7 @@ class Beliefs:
         Believed
         """
         _, sign, weight, _ = self._given
-        log_prior = np.ascontiguousarray(log_prior, dtype=np.float64)
+        log_own, own = _normalized(log_prior)
         must, cannot = rates
         odds = np.where(
             sign > 0,
@@ -119,21 +118,25 @@ class Beliefs:
         strength = np.clip(weight * odds, -MAX_PULL, MAX_PULL)
         n_edges = len(self._back) // 2
         pull = np.bincount(self._edge, sign * strength, n_edges)
-        pull = np.clip(pull, -MAX_PULL, MAX_PULL)[self._graph.link]
+        pull = np.clip(pull, -MAX_PULL, MAX_PULL)
+        gain = (np.sign(pull) * np.expm1(np.abs(pull)))[self._graph.link]
         n_steps = self._message.size
         speak = short(sweep, 2 * n_steps, LITTLE)
         graph, back, message = self._graph, self._back, self._message
         for _ in range(1 if self.exact else min(MAX_SWEEPS, 1 + MAX_SENT // max(n_steps, 1))):
-            changed = speak(self._visits, graph.indptr, back, pull, self._keep, log_prior, message)
+            changed = speak(
+                self._visits, graph.indptr, back, gain, self._damped, own, log_own, message
+            )
             if changed < TOL:
                 break
-        probability, together = np.empty_like(log_prior), np.empty(2 * n_edges)
+        probability, together = np.empty_like(own), np.empty(2 * n_edges)
         log_z = short(conclude, 2 * n_steps, LITTLE)(
             graph.indptr,
             graph.neighbor,
             self._back,
-            pull,
-            log_prior,
+            gain,
+            own,
+            log_own,
             message,
             probability,
             together,
@@ -145,6 +148,17 @@ class Beliefs:
         of_two = weight * np.where(sign > 0, np.log(must), np.log1p(-must))
         doubt = np.where(sign > 0, 1 - same, same)
         return Believed(probability, doubt, float(log_z + of_two.sum()))
+
+
+def _normalized(log_weight: FloatArray) -> tuple[FloatArray, FloatArray]:
+    """Log probabilities, and these, of weights that need not add up to one."""
+    log_own = np.array(log_weight, dtype=np.float64, order="C")
+    if log_own.size:
+        log_own -= log_own.max(axis=1, keepdims=True)
+    own = np.exp(log_own)
+    total = own.sum(axis=1, keepdims=True)
+    log_own -= np.log(total)
+    return log_own, np.divide(own, total, out=own)
 
 
 def is_forest(pairs: SignedPairs) -> bool:
