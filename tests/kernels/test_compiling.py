@@ -6,6 +6,7 @@ import sys
 
 import pytest
 
+from conclust._kernels import _compiling as compiling
 from conclust._kernels._compiling import Watch
 
 CODE = """
@@ -64,3 +65,12 @@ def test_first_and_later_processes(tmp_path):
         )
         assert result.stdout == "done\n"
         assert len(result.stderr.splitlines()) == n_lines, result.stderr
+
+
+def test_functions_of_others_may_have_no_module():
+    numba = pytest.importorskip("numba")
+    compiling.watch_compiling()
+    found = {}
+    exec("def double(x):\n    return 2 * x", found)
+    found["double"].__module__ = None
+    assert numba.njit(found["double"])(3) == 6

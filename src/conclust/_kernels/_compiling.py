@@ -71,5 +71,6 @@ def watch_compiling() -> None:
 
 
 def _is_ours(event: Any) -> bool:
-    module: str = event.data["dispatcher"].py_func.__module__
-    return module.split(".")[0] == "conclust"
+    # A function made by `exec` may have no module.
+    module: str | None = event.data["dispatcher"].py_func.__module__
+    return module is not None and module.split(".")[0] == "conclust"
