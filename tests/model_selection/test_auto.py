@@ -7,7 +7,7 @@ import pandas as pd
 import pytest
 import scipy.sparse as sp
 from sklearn.cluster import KMeans
-from sklearn.datasets import load_iris, make_blobs
+from sklearn.datasets import load_digits, load_iris, make_blobs
 from sklearn.metrics import adjusted_rand_score as ari
 from sklearn.metrics import normalized_mutual_info_score as nmi
 
@@ -389,3 +389,14 @@ def test_it_says_when_fewer_clusters_have_rows_than_asked_for():
     assert any("Only 3 of 8 clusters have rows" in reason for reason in model.reasons_)
     told = AutoCluster(3, random_state=0).fit(X, constraints=known)
     assert not any("have rows" in reason for reason in told.reasons_)
+
+
+@pytest.mark.parametrize("kind", ["n_must_link", "n_cannot_link"])
+@pytest.mark.parametrize("flip_rate", [0.05, "auto"])
+def test_statements_of_one_kind(kind, flip_rate):
+    # Rounding made a share above one of cannot-links alone, and all weights NaN.
+    X, y = (of[:200] for of in load_digits(return_X_y=True))
+    known = sample_constraints(y, **{kind: 20}, random_state=0)
+    model = AutoCluster(10, flip_rate=flip_rate, random_state=0).fit(X, constraints=known)
+    assert np.isfinite(model.candidates_["weight"]).all()
+    assert ari(y, model.labels_) > 0.4

@@ -67,7 +67,7 @@ if TYPE_CHECKING:
     import pandas as pd
 
 # Above so many rows, or statements, members are chosen on those and fitted to all afterwards.
-MAX_ROWS_CHOOSING, MAX_STATEMENTS_CHOOSING = 20_000, 1_000
+MAX_ROWS_CHOOSING, MAX_STATEMENTS_CHOOSING = 5_000, 1_000
 SAMPLE_ROWS, SAMPLE_STATEMENTS = 2_000, 600
 # Iterations on all rows of a member that was found on a sample.
 MAX_ITER_ALL = 2
@@ -195,7 +195,7 @@ class AutoCluster(Living, Shown, ClusterMixin, BaseEstimator):
     the rate likeliest for it, shared among the starts of its model; a = 3 √m for m pairs: few
     statements hardly choose, many do. Clusters of any shape begin with a third of a mixture's part.
 
-    Above 20 000 rows, or 1 000 pairs, all this is done on a sample of 600 pairs, the rows they name
+    Above 5 000 rows, or 1 000 pairs, all this is done on a sample of 600 pairs, the rows they name
     and others, 2 000 in all; the mixtures found are then fitted to all rows and statements. More
     than 50 features are brought down to their 50 leading components.
 

@@ -535,7 +535,7 @@ def misfit(member: Member, known: Constraints, problem: Problem) -> float:
     pairs = known.pairs()
     wrong, of = tally(member.found.doubt, pairs)
     given = np.array(problem.rates)
-    found = np.maximum(np.divide(wrong, of, out=np.zeros(2), where=of > 0), given)
+    found = np.clip(np.divide(wrong, of, out=np.zeros(2), where=of > 0), given, 1.0)
     against = rel_entr(found, given) + rel_entr(1 - found, 1 - given)
     return min(problem.n_checked, len(pairs.sign)) * float(of @ against / of.sum())
 
