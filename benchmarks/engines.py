@@ -4,11 +4,11 @@
 
 Needs `pip install "conclust[dask,ray]" distributed`. Every worker has one thread. The rows are made
 on the workers and kept there; `fit` starts from given centres and makes ten iterations over all of
-them, the check before and the inertia after included. "here" is processor time of the process that
-calls `fit`, which no second worker shortens (dask's scheduler runs in it); "workers" that of all
-others together, "busiest" of the one with most. Where cores are shared with other work, the ratio
-of the seconds suffers; "by processor" is the ratio of here + busiest, what cores that are free
-would give.
+them, the check before, the inertia and what `labels_` needs after included. "here" is processor
+time of the process that calls `fit`, which no second worker shortens (dask's scheduler runs in it);
+"workers" that of all others together, "busiest" of the one with most. Where cores are shared with
+other work, the ratio of the seconds suffers; "by processor" is the ratio of here + busiest, what
+cores that are free would give.
 """
 
 import argparse
@@ -117,7 +117,13 @@ def measured(engine, n_workers, n, n_statements, repeats):
             used = [after - others.get(pid, 0.0) for pid, after in others_after.items()]
             found = seconds, here_after - here, sum(used), max(used)
             best = found if best is None else min(best, found)
-    return (*best, int(model.labels_[:100_000].astype(np.int64) @ np.arange(1, 100_001)))
+        return (*best, checksum(model.labels_))
+
+
+def checksum(labels):
+    is_dask = hasattr(labels, "compute")
+    labels = labels.compute() if is_dask else labels.to_pandas()["label"].to_numpy()
+    return int(labels[:100_000].astype(np.int64) @ np.arange(1, 100_001))
 
 
 def len_of(rows):

@@ -37,7 +37,7 @@ LAYERS = [
         "_typical",
         "_drawn",
     ],
-    ["_threads", "_summaries"],
+    ["_threads", "_summaries", "_lazy_labels"],
     ["_any_clusterer"],
     ["constraints"],
     ["_validation", "_folds", "_statements", "_fitting"],

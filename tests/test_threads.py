@@ -55,6 +55,21 @@ def test_blas_keeps_to_one_thread_inside():
     assert blas_threads() == before
 
 
+def test_norms_are_the_same_by_any_number_of_threads_and_blas_is_given_back(monkeypatch):
+    monkeypatch.setattr(sweep, "GRAIN", 1)
+    X = np.random.RandomState(0).normal(size=(3 * sweep.CHUNK + 5, 4))
+    linked = np.array([0, sweep.CHUNK - 1, sweep.CHUNK, 2 * sweep.CHUNK + 7, len(X) - 1])
+    before, totals = blas_threads(), set()
+    for n_threads in (1, 2, 3):
+        with sweep.NearestCenters(X, 3, linked=linked, n_threads=n_threads) as near:
+            assert set(blas_threads()) == {1}
+            assert_allclose(near.linked.norms, (X[linked] ** 2).sum(axis=1))
+            assert_allclose(near.total_norm, (X**2).sum())
+            totals.add(near.total_norm)
+        assert blas_threads() == before
+    assert len(totals) == 1
+
+
 def test_threads_heed_the_limits_of_openmp():
     assert available_threads() >= 1
     with threadpool_controller().limit(limits=1, user_api="openmp"):

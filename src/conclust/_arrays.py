@@ -11,6 +11,8 @@ FloatArray = npt.NDArray[np.float64]
 Labels = npt.NDArray[np.int32]
 # A dense array or a CSR matrix, float32 or float64.
 Matrix = Any
+# Labels that are looked at at a time.
+CHUNK = 1 << 20
 # The engines whose collections can be X, by the library of their type: none is imported for it.
 ENGINES = {"dask": "dask", "dask_expr": "dask", "ray": "Ray"}
 
@@ -36,8 +38,13 @@ def is_afar(X: Any) -> bool:
 
 
 def brought_here(values: Any) -> Any:
-    """A tensor as an array in memory, anything else as it is."""
-    return values.detach().cpu().numpy() if is_tensor(values) else values
+    """A tensor, or what an engine holds, as an array in memory; anything else as it is."""
+    if is_tensor(values):
+        return values.detach().cpu().numpy()
+    engine = engine_of(values)
+    if engine == "dask":
+        return values.compute()
+    return values.to_pandas().to_numpy().squeeze(axis=1) if engine == "Ray" else values
 
 
 def in_parts(X: Any) -> Iterator[tuple[int, Any]]:
@@ -51,18 +58,14 @@ def empty_labels(X: Any) -> Labels:
     return X.new_labels() if is_source(X) else np.empty(n_rows, dtype=np.int32)
 
 
-def keep_labels(X: Any, labels: npt.NDArray[Any]) -> None:
-    """Put the labels found for X where its source says, if it does."""
-    if is_source(X):
-        X.keep_labels(labels)
+def labels_of(X: Any, label: Callable[[Any], Labels]) -> Any:
+    """``label(rows)`` of all rows of X, where they are; of a collection, when it is asked for."""
+    return X.labels(label) if is_source(X) else label(X)
 
 
-def labels_of(X: Any, label: Callable[[Any], Labels], *, lazy: bool) -> Any:
-    """``label(rows)`` of all rows of X, where they are; `lazy`: when its engine is asked to."""
-    if not is_source(X):
-        return label(X)
-    if lazy:
-        return X.lazy_labels(label)
-    labels = X.labels(label)
-    keep_labels(X, labels)
-    return labels
+def count_labels(labels: npt.NDArray[Any], n_clusters: int) -> IntArray:
+    """(n_clusters + 1,) rows of each cluster, then of those set aside."""
+    sizes = np.zeros(n_clusters + 1, dtype=np.int64)
+    for start in range(0, len(labels), CHUNK):  # labels may be in a file
+        sizes += np.bincount(labels[start : start + CHUNK] + 1, minlength=len(sizes))
+    return np.roll(sizes, -1)  # -1 was first

@@ -5,7 +5,7 @@ from typing import Any, NamedTuple
 import numpy as np
 import scipy.sparse as sp
 
-from conclust._arrays import FloatArray, IntArray
+from conclust._arrays import FloatArray, IntArray, brought_here
 
 SET_ASIDE = -1  # the code of rows in no cluster
 # Of so many rows with so few features the covariance is the quickest way to the main directions.
@@ -38,6 +38,7 @@ def check_clusters(labels: Any, n_samples: int) -> Clusters:
     """
     import pandas as pd
 
+    labels = brought_here(labels)
     if isinstance(labels, str) or np.ndim(labels) != 1 or len(labels) != n_samples:
         raise ValueError(
             f"labels has shape {np.shape(labels)}, but X has {n_samples} rows; pass one label "

@@ -19,9 +19,9 @@ from conclust._arrays import (
     engine_of,
     is_afar,
     is_source,
-    keep_labels,
 )
 from conclust._known_labels import Known, known_labels, start_at, statements_of
+from conclust._lazy_labels import LazyLabels
 from conclust._matching import renumbering
 from conclust._pairs import connected
 from conclust._placement.links import link_rows
@@ -49,7 +49,7 @@ NEW, NAMED, LINKED, OPENED, FOLLOWED = (
 class Fitted(NamedTuple):
     """What `fit` was given and `update` needs again."""
 
-    X: Any  # not kept on disk: None then
+    X: Any  # None: not kept on disk, nor where an engine has it
     more: dict[str, Any]  # sample_weight, …: one entry per row
 
 
@@ -68,9 +68,11 @@ def told(fit: Callable[..., Any]) -> Callable[..., Any]:
             self.constraints_ = as_constraints(constraints, X)
         else:
             _fit_seeded(self, fit, known, X, as_constraints(constraints, X), more)
-        keep_labels(X, self.labels_)
+        self._keep_labels(X)
         vars(self).pop("_changes", None)
-        self._fitted = Fitted(X, {name: v for name, v in more.items() if v is not None})
+        # Of no use to `update`, a collection would be held by its engine as long as the model is.
+        rows = None if is_source(X) and X.is_lazy else X
+        self._fitted = Fitted(rows, {name: v for name, v in more.items() if v is not None})
         return self
 
     return fit_and_keep
@@ -171,7 +173,7 @@ def _take_over(model: Any, inner: Any) -> None:
     vars(model).update(found)
 
 
-class Living:
+class Living(LazyLabels):
     """`update`, for estimators whose `fit` is `told`."""
 
     # Fitted arrays with an entry for each cluster, and the axis of the clusters.
@@ -309,14 +311,10 @@ def update(
     check_is_fitted(model)
     if not (isinstance(keep, Real) and 0 <= keep <= 1):
         raise ValueError(f"keep={keep!r} is a share of rows, from 0 to 1.")
-    before, n_before = model.labels_, model._n_clusters
+    n_before = model._n_clusters
     _check_n_clusters(n_clusters, n_before)
-    fitted = _fitted_of(model, X)
-    if is_source(fitted.X) or is_source(X_new) or is_afar(X_new) or engine_of(X_new):
-        raise TypeError(
-            "`update` needs all rows at once and takes none in blocks. Fit again with all rows, "
-            "init=model.cluster_centers_ to start from what there is."
-        )
+    _refuse_parts(model, X, X_new)
+    fitted, before = _fitted_of(model, X), model.labels_
     rows = stacked(fitted.X, X_new)
     n_new = n_rows(rows) - len(before)
     check_enough_rows(n_rows(rows), n_clusters)
@@ -344,6 +342,17 @@ def _check_n_clusters(n_clusters: Any, n_before: int) -> None:
         raise ValueError(
             f"n_clusters={n_clusters}, but there are {n_before} clusters, and `update` closes "
             "none. Fit again with fewer, and give them their numbers with conclust.match_labels."
+        )
+
+
+def _refuse_parts(model: Any, X: Any, X_new: Any) -> None:
+    """Refuse rows that are not all in memory, be it only that those of `fit` were not."""
+    labels = getattr(model, "labels_", None)  # a copy leaves behind those of an engine
+    given = model._fitted.X, X, X_new, labels
+    if labels is None or any(is_source(one) or is_afar(one) or engine_of(one) for one in given):
+        raise TypeError(
+            "`update` needs all rows at once and takes none in blocks. Fit again with all rows, "
+            "init=model.cluster_centers_ to start from what there is."
         )
 
 

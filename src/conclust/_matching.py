@@ -6,7 +6,7 @@ import numpy as np
 import numpy.typing as npt
 from scipy.optimize import linear_sum_assignment
 
-from conclust._arrays import IntArray
+from conclust._arrays import IntArray, brought_here
 
 
 def match_labels(labels: Any, reference: Any) -> npt.NDArray[Any]:
@@ -91,7 +91,7 @@ def renumbering(labels: IntArray, reference: IntArray, n_clusters: int) -> IntAr
 
 
 def _as_labels(values: Any, name: str) -> npt.NDArray[Any]:
-    labels = np.asarray(values)
+    labels = np.asarray(brought_here(values))
     if labels.ndim != 1 or (len(labels) and labels.dtype.kind not in "iu"):
         raise ValueError(
             f"{name} must be one whole number per row, -1 for rows in no cluster; got shape "

@@ -36,7 +36,8 @@ def save(model: Any, path: str | Path) -> None:
     Parameters
     ----------
     model : estimator
-        Of conclust or scikit-learn, or a pipeline of them.
+        Of conclust or scikit-learn, or a pipeline of them. `labels_` that are lazy on an engine are
+        left out.
     path : str or Path
         Usually ends in ``.skops``. The file is whole or not there.
 

@@ -3,7 +3,9 @@
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
+import numpy.typing as npt
 
+from conclust._arrays import engine_of
 from conclust._html import Html, bar, folded, paragraph, sentences, summary, table
 from conclust._pairs import connected
 from conclust._words import count_conflicts, note
@@ -124,10 +126,10 @@ def _listed(title: str, frame: Any, where: str) -> Html:
 
 def model_html(model: Any) -> str:
     """What a fit has found; nothing before it."""
-    labels = getattr(model, "labels_", None)
-    if labels is None:
+    found = _sizes(model)
+    if found is None:
         return ""
-    numbers, sizes = np.unique(labels, return_counts=True)
+    numbers, sizes = found
     report = getattr(model, "report_", None)
     parts = [_clusters(numbers, sizes, getattr(model, "classes_", None))]
     if report is not None and len(report.kept):
@@ -138,6 +140,14 @@ def model_html(model: Any) -> str:
     if reasons:
         parts.append(folded("why this result", sentences(reasons)))
     return summary(_headline(numbers, sizes, report), *parts)
+
+
+def _sizes(model: Any) -> tuple[npt.NDArray[Any], npt.NDArray[Any]] | None:
+    """Numbers and sizes of the clusters; labels on an engine were counted by the fit."""
+    labels = getattr(model, "labels_", None)
+    if labels is None or engine_of(labels):
+        return getattr(getattr(model, "estimator_", model), "_sizes", None)
+    return np.unique(labels, return_counts=True)
 
 
 def _headline(numbers: Any, sizes: Any, report: "ConstraintReport | None") -> str:

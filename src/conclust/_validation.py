@@ -247,7 +247,9 @@ def as_rows(estimator: Any, X: Any) -> Any:
     """
     engine = engine_of(X)
     if estimator._takes.blocks:
-        return estimator._takes.blocks(X) if engine is not None or is_afar(X) else X
+        if engine is not None:
+            return estimator._takes.blocks(X).lazily()
+        return estimator._takes.blocks(X) if is_afar(X) else X
     if is_afar(X):
         refuse_parts(estimator, f"a tensor on {X.device}", "X.cpu()")
     if engine is not None:

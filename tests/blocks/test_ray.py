@@ -10,16 +10,20 @@ from numpy.testing import assert_allclose, assert_array_equal
 from sklearn.base import clone
 from sklearn.datasets import load_iris
 
+import conclust
 from conclust import (
+    ConstrainedGaussianMixture,
     ConstrainedKMeans,
     ConstrainedKMeansEnsemble,
     COPKMeans,
     Guided,
+    MiniBatchConstrainedKMeans,
     MPCKMeans,
     PCKMeans,
     blocks,
     sample_constraints,
 )
+from conclust._summaries import model_html
 from tests.blocks.killing import MANY, KillsAtSecondStart, first_rows, fitted
 
 ray = pytest.importorskip("ray")
@@ -92,7 +96,8 @@ def test_blocks_are_copied_only_where_their_numbers_must_change(kind):
 def test_answers_are_those_of_one_array(model, weight):
     rows = in_parts(X)
     models = [clone(model).fit(each, constraints=KNOWN, sample_weight=weight) for each in (rows, X)]
-    assert_array_equal(models[0].labels_, models[1].labels_)
+    assert isinstance(models[0].labels_, ray.data.Dataset)
+    assert_array_equal(labels_of(models[0].labels_), models[1].labels_)
     assert_allclose(models[0].cluster_centers_, models[1].cluster_centers_)
     assert models[0].inertia_ == pytest.approx(models[1].inertia_)
     labels = models[0].predict(rows)
@@ -110,10 +115,10 @@ def test_tables_have_names_and_rows_are_read_in_order():
     model = ConstrainedKMeans(3, random_state=0).fit(as_table(X), constraints=KNOWN)
     assert model.feature_names_in_.tolist() == list("abcd")
     expected = ConstrainedKMeans(3, random_state=0).fit(X, constraints=KNOWN).labels_
-    assert_array_equal(model.labels_, expected)
+    assert_array_equal(labels_of(model.labels_), expected)
     some = as_table(X).filter(lambda row: row["a"] > 5.8)  # may leave parts empty
     few = ConstrainedKMeans(2, random_state=0).fit(some)
-    assert_array_equal(labels_of(few.predict(some)), few.labels_)
+    assert_array_equal(labels_of(few.predict(some)), labels_of(few.labels_))
     assert blocks.open(ray.data.from_numpy(X.astype(np.float32))).dtype == np.float32
 
 
@@ -121,7 +126,7 @@ def test_members_of_an_ensemble_side_by_side():
     model = ConstrainedKMeansEnsemble(3, n_estimators=4, n_jobs=2, random_state=0)
     fitted = clone(model).fit(in_parts(X), constraints=KNOWN)
     expected = model.fit(X, constraints=KNOWN)
-    assert_array_equal(fitted.labels_, expected.labels_)
+    assert_array_equal(labels_of(fitted.labels_), expected.labels_)
     assert_array_equal(labels_of(fitted.predict(in_parts(X))), expected.predict(X))
 
 
@@ -138,10 +143,53 @@ def test_predicting_runs_nothing_but_the_first_row(tmp_path):
     assert n_run < len(list(tmp_path.iterdir()))
 
 
+@pytest.mark.parametrize(
+    "model",
+    [
+        COPKMeans(3, n_init=1, outliers=0.1, random_state=0),
+        MiniBatchConstrainedKMeans(3, random_state=0),
+        ConstrainedGaussianMixture(3, covariance_type="tied", random_state=0),
+    ],
+    ids=lambda model: type(model).__name__,
+)
+def test_labels_of_a_fit_stay_in_the_store(model, tmp_path):
+    rows = in_parts(X)
+    expected = clone(model).fit(blocks.open(rows), constraints=KNOWN)
+    labels = model.fit_predict(rows, constraints=KNOWN)
+    assert labels is model.labels_
+    assert isinstance(expected.labels_, np.ndarray)
+    assert labels.schema().names == ["label"]
+    sizes = [len(part["label"]) for part in labels.iter_batches(batch_size=None)]
+    assert sizes == [40, 1, 59, 50]
+    assert labels_of(labels).dtype == np.int32
+    assert_array_equal(labels_of(labels), expected.labels_)
+    assert_array_equal(labels_of(labels.map(lambda row: row)), expected.labels_)  # in order
+    assert model.report_.as_dict() == expected.report_.as_dict()
+    assert model_html(model) == model_html(expected)
+
+
+def test_models_are_kept_without_lazy_labels_and_others_take_these(tmp_path):
+    pytest.importorskip("skops")
+    model = ConstrainedKMeans(3, seeds="hard", random_state=0).fit(in_parts(X), constraints=KNOWN)
+    assert model._fitted.X is None  # which would hold all rows in the store
+    conclust.save(model, tmp_path / "model.skops")
+    again = conclust.load(tmp_path / "model.skops")
+    assert not hasattr(again, "labels_")
+    assert again.report_.as_dict() == model.report_.as_dict()
+    assert_array_equal(again.predict(X), model.predict(X))
+    labels = model.labels_
+    assert KNOWN.report(labels).as_dict() == model.report_.as_dict()
+    assert_array_equal(
+        conclust.match_labels(labels, y), conclust.match_labels(labels_of(labels), y)
+    )
+    with pytest.raises(TypeError, match="`update` needs all rows at once"):
+        model.update(constraints_new=KNOWN)
+
+
 def test_statements_bound_to_an_estimator():
     guided = Guided(ConstrainedKMeans(3, random_state=0), KNOWN).fit(in_parts(X))
     expected = ConstrainedKMeans(3, random_state=0).fit(X, constraints=KNOWN).labels_
-    assert_array_equal(guided.labels_, expected)
+    assert_array_equal(labels_of(guided.labels_), expected)
 
 
 def test_what_is_wrong_with_the_rows_is_said():
@@ -173,4 +221,4 @@ def test_a_worker_that_dies_is_survived():
     labels = fitted(rows, KillsAtSecondStart(victim)).labels_
     with pytest.raises(ProcessLookupError):
         os.kill(victim, 0)
-    assert_array_equal(labels, fitted(blocks.open(MANY), first_rows).labels_)
+    assert_array_equal(labels_of(labels), fitted(blocks.open(MANY), first_rows).labels_)

@@ -6,12 +6,11 @@ from typing import Any, TypeVar
 
 import numpy as np
 
+from conclust._arrays import count_labels
 from conclust._lloyd.bookmark import Bookmark
 from conclust._progress import progress
 from conclust.exceptions import DegenerateClusteringWarning
 
-# Labels that are looked at at a time.
-CHUNK = 1 << 20
 # Values closer than this, relatively, are the same.
 SAME = 1e-10
 RunT = TypeVar("RunT")
@@ -82,10 +81,7 @@ def warn_if_degenerate(
     labels: np.ndarray, n_clusters: int, way_out: str = "Lower n_clusters."
 ) -> None:
     """Say so when clusters were left empty; to be called by `fit` itself."""
-    sizes = np.zeros(n_clusters + 1, dtype=np.int64)  # the last one is that of rows set aside
-    for start in range(0, len(labels), CHUNK):  # labels may be in a file
-        sizes += np.bincount(labels[start : start + CHUNK] % len(sizes), minlength=len(sizes))
-    *inside, n_aside = sizes.tolist()
+    *inside, n_aside = count_labels(labels, n_clusters).tolist()
     n_found = np.count_nonzero(inside)
     if n_found < n_clusters:
         why = f"X has too few distinct rows, or must-links join too many of them. {way_out}"

@@ -133,7 +133,8 @@ class NearestCenters:
         if most > 1:
             most = min(most, available_threads() if n_threads is None else n_threads)
         self._rows = _split(n_samples, most, BLOCK)
-        self._slots = _split(n_linked, len(self._rows), BLOCK)
+        worth = n_linked * n_features // GRAIN + 1  # few are moved sooner than a thread is woken
+        self._slots = _split(n_linked, min(worth, len(self._rows)), BLOCK)
         starts = [start for start, _ in self._rows]
         self._first_slots = np.searchsorted(rows, starts).tolist()
         n_threads = len(self._rows)
@@ -159,7 +160,8 @@ class NearestCenters:
         self._masses = np.empty((n_threads, n_clusters), dtype=exact)
         self._totals = [Totals(*part) for part in zip(self._sums, self._masses, strict=True)]
 
-        self._total_norm = self._measure_norms()
+        with one_blas_thread():  # workers that wake here limit BLAS for all; this gives it back
+            self._total_norm = self._measure_norms()
 
     def __enter__(self) -> Self:
         self._held.enter_context(one_blas_thread())
@@ -430,13 +432,20 @@ class NearestCenters:
 
     def _measure_norms(self) -> float:
         """Fill the norms of linked rows; return the weighted sum of all squared norms."""
-        total, rows = 0.0, self.linked.rows
-        for start, stop, chunk in self._chunks_of_rows():
-            norms = _squared_norms(chunk)
-            first, last = np.searchsorted(rows, (start, stop))
-            self.linked.norms[first:last] = norms[rows[first:last] - start]
-            total += self._weighted_sum(norms, start, stop)
-        return total
+        rows = self.linked.rows
+
+        def part(thread: int, first: int, last: int) -> list[float]:
+            totals = []
+            for start, stop in _chunks(first, last):
+                norms = _squared_norms(self.X[start:stop])
+                here = slice(*np.searchsorted(rows, (start, stop)))
+                self.linked.norms[here] = norms[rows[here] - start]
+                totals.append(self._weighted_sum(norms, start, stop))
+            return totals
+
+        ranges = _split(self.X.shape[0], len(self._rows), CHUNK)
+        # One after the other, so that their sum is the same whatever the number of threads.
+        return sum(total for totals in self._in_threads(part, ranges) for total in totals)
 
     def _measuring(self, n_rows: int) -> Callable[..., Any]:
         """The kernel that measures distances of rows to their centres, or the same interpreted."""
@@ -481,6 +490,14 @@ class NearestCenters:
             self._pool.submit(part, thread, *ranges[thread]) for thread in range(1, len(ranges))
         ]
         return [part(0, *ranges[0]), *(one.result() for one in waiting)]
+
+
+def swept(rows: np.ndarray, centers: np.ndarray) -> np.ndarray:
+    """Nearest centre of each row, (n_samples,) int32, in one thread."""
+    middle = centers.mean(axis=0)  # of the rows, about
+    with NearestCenters(rows - middle, len(centers), n_threads=1) as near:
+        near.sweep(centers - middle)
+        return near.labels
 
 
 def on_sphere(means: np.ndarray, centers: np.ndarray) -> np.ndarray:

@@ -47,6 +47,7 @@ class Blocks:
     ``blocks[[5, 9]]`` gathers rows, ``for start, rows in blocks.read()`` passes over all.
     """
 
+    is_lazy = False  # True: labels stay with the engine that has the rows
     _labels_file: LabelsFile | None = None
 
     def __init__(self, source: Source, block_rows: int | None = None):
@@ -235,6 +236,12 @@ class Blocks:
         rows._labels_file = LabelsFile(labels_file)
         return rows
 
+    def lazily(self) -> Self:
+        """The same rows, their labels left to the engine as a collection that is not computed."""
+        rows = copy.copy(self)
+        rows.is_lazy = True
+        return rows
+
     def new_labels(self) -> Labels:
         """A label for each row, `FREE` yet: in memory, or mapped where there is a file for them."""
         if self._labels_file is None:
@@ -246,13 +253,17 @@ class Blocks:
         if self._labels_file is not None:
             self._labels_file.keep(labels)
 
-    def labels(self, label: Callable[..., Labels]) -> Labels:
-        """``label(rows)`` of all rows, (n_rows,)."""
-        return self.source.labels(self, label)
+    def labels(self, label: Callable[..., Labels]) -> Any:
+        """``label(rows)`` of all rows, (n_rows,); of lazy ones a collection, not computed yet."""
+        if self.is_lazy:
+            return self.source.lazy_labels(self, label)
+        labels = self.source.labels(self, label)
+        self.keep_labels(labels)
+        return labels
 
-    def lazy_labels(self, label: Callable[..., Labels]) -> Any:
-        """The same for rows on an engine, as a collection that it has not computed yet."""
-        return self.source.lazy_labels(self, label)
+    def found_labels(self, labels: npt.NDArray[Any], label: Callable[..., Labels]) -> Any:
+        """Such a collection of the labels that were found, most of them what `label` gives."""
+        return self.source.found_labels(self, label, labels)
 
     def open_rows(self, n_clusters: int, **how: Any) -> RowsInBlocks:
         """Make them ready for k-means; see `conclust._lloyd.rows.open_rows`."""

@@ -6,7 +6,7 @@ from typing import Any
 
 import numpy as np
 
-from conclust.blocks._engine import Given, OnEngine
+from conclust.blocks._engine import Given, OnEngine, labelling
 from conclust.blocks._sources import Rows
 
 
@@ -47,13 +47,18 @@ class Dask(OnEngine):
         return frame[list(columns)]
 
     @cached_property
-    def _counted(self) -> list[tuple[Any, int]]:
-        """The parts that hold rows, and how many each; computed where dask does not know it."""
+    def _sized(self) -> list[tuple[Any, int]]:
+        """The parts, and how many rows each holds; computed where dask does not know it."""
         parts, sizes = self._values.to_delayed().ravel().tolist(), self._values.chunks[0]
         if np.isnan(sizes).any():
             count = self._delayed(len, pure=False)
             sizes = self._compute(*(count(part) for part in parts))
-        return [(part, n) for part, n in zip(parts, sizes, strict=True) if n]
+        return list(zip(parts, sizes, strict=True))
+
+    @property
+    def _counted(self) -> list[tuple[Any, int]]:
+        """Those that hold rows."""
+        return [(part, n) for part, n in self._sized if n]
 
     def count(self) -> Sequence[int]:
         """Rows of each part."""
@@ -73,8 +78,32 @@ class Dask(OnEngine):
 
     def map(self, function: Callable[[Rows], Rows]) -> Any:
         """A dask array of one number for each row."""
+        return self._map(function)
+
+    def found_labels(self, rows: Any, label: Callable[[Rows], Rows], labels: Rows) -> Any:
+        """A dask array with the parts of X: what `label` gives, but for what differs from it."""
+        from dask.array import from_array
+
+        sizes = tuple(n for _, n in self._sized)
+        corrections = np.empty((len(sizes), 1), dtype=object)  # beside each part its own
+        found = self.corrections(rows, label, labels)
+        for part, correction in zip(np.flatnonzero(sizes), found, strict=True):
+            corrections[part, 0] = correction
+        beside = from_array(corrections, chunks=1, name=False)
+        return self._map(_corrected, beside, labelling(rows, label), chunks=(sizes,))
+
+    def _map(self, function: Callable[..., Rows], *more: Any, **how: Any) -> Any:
         meta = np.empty(0, dtype=np.int32)
-        return self._values.map_blocks(function, drop_axis=1, dtype=meta.dtype, meta=meta)
+        how |= {"drop_axis": 1, "dtype": meta.dtype, "meta": meta}
+        return self._values.map_blocks(function, *more, **how)
+
+
+def _corrected(part: Rows, correction: Rows, label: Callable[[Rows], Rows]) -> Rows:
+    found = label(part)
+    if len(part):
+        rows, labels = correction.item()
+        found[rows] = labels
+    return found
 
 
 def _called(part: Rows, call: Callable[[Rows], Any]) -> Any:

@@ -23,8 +23,8 @@ Given = Sequence[tuple[Any, ...] | None]
 class OnEngine(Source):
     """A collection of an engine, its parts below each other; nothing is computed before it must be.
 
-    A subclass sets the attributes but `n_rows`, and says how to `count`, to work `on_parts` and to
-    `map` lazily.
+    A subclass sets the attributes but `n_rows`, and says how to `count`, to work `on_parts`, to
+    `map` lazily and what becomes of `found_labels`.
     """
 
     is_counted = False
@@ -81,9 +81,15 @@ class OnEngine(Source):
 
     def lazy_labels(self, rows: Any, label: Callable[[Rows], Rows]) -> Any:
         """The same, computed by the engine when asked for."""
-        name = f"a part of the {rows.name}"  # whose place among the others nobody has looked for
-        about = {"name": name, "columns": rows.columns, "preparation": rows.preparation}
-        return self.map(partial(_labels, start=0, label=label, **about))
+        return self.map(labelling(rows, label))
+
+    def corrections(
+        self, rows: Any, label: Callable[[Rows], Rows], labels: Rows
+    ) -> Iterable[tuple[IntArray, Rows]]:
+        """Of each part, which rows `label` does not give their label, and that label."""
+        work, small = labelling(rows, label), _label_type(int(labels.max()) + 1)
+        given: Given = [(work, labels[start:stop].astype(small)) for start, stop in self.ranges]
+        return self.on_parts(_corrections, given)
 
     @property
     def ranges(self) -> list[tuple[int, int]]:
@@ -218,6 +224,17 @@ def _labels(
     rows = _rows_of(part, name, columns, preparation)
     rows.first = start
     return rows.labels(label)
+
+
+def labelling(rows: Any, label: Callable[[Rows], Rows]) -> Callable[[Rows], Rows]:
+    """``label(rows)`` of any part: nobody has looked for its place among the others."""
+    about = {"name": f"a part of the {rows.name}", "columns": rows.columns}
+    return partial(_labels, start=0, label=label, preparation=rows.preparation, **about)
+
+
+def _corrections(part: Rows, label: Callable[[Rows], Rows], labels: Rows) -> tuple[IntArray, Rows]:
+    rows = np.flatnonzero(label(part) != labels)
+    return rows, labels[rows]
 
 
 def _swept(

@@ -134,6 +134,16 @@ class Ray(OnEngine):
         how: dict[str, Any] = {"batch_size": None, "batch_format": "numpy"}
         return self._dataset.map_batches(_labelled, fn_kwargs=given, **how)
 
+    def found_labels(self, rows: Any, label: Callable[[Rows], Rows], labels: Rows) -> Any:
+        """The same of labels there are, put into the object store."""
+        import pyarrow
+        import ray
+
+        parts = [pyarrow.table({LABEL: labels[start:stop]}) for start, stop in self.ranges]
+        dataset = ray.data.from_arrow(parts)
+        dataset.context.execution_options.preserve_order = True
+        return dataset
+
 
 def _called(
     function: Callable[..., Any],

@@ -49,6 +49,10 @@ class Source:
         """The same as a collection of an engine, computed when asked for."""
         raise NotImplementedError
 
+    def found_labels(self, rows: Any, label: Callable[[Rows], Rows], labels: Rows) -> Any:
+        """Such a collection of `labels`, most of which are what `label` gives."""
+        raise NotImplementedError
+
     def take(self, rows: IntArray) -> Rows:
         """The rows with these numbers, which ascend; in one pass."""
         found = np.empty((len(rows), self.n_features), dtype=self.dtype)

@@ -371,6 +371,7 @@ class ConstrainedKMeans(Living, CentersMixin):
     ----------
     cluster_centers_ : ndarray of shape (n_clusters, n_features)
     labels_ : ndarray of shape (n_samples,), int32
+        Of a collection of an engine, one of that engine, not computed yet, as `predict` gives.
     inertia_ : float
         Weighted sum of squared distances of the rows to the centres of their clusters.
     n_iter_ : int

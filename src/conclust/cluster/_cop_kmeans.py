@@ -432,6 +432,7 @@ class COPKMeans(Living, CentersMixin):
     cluster_centers_ : ndarray of shape (n_clusters, n_features)
     labels_ : ndarray of shape (n_samples,), int32
         -1 for rows set aside by `outliers`.
+        Of a collection of an engine, one of that engine, not computed yet, as `predict` gives.
     inertia_ : float
         Weighted sum of squared distances of the rows to the centres of their clusters.
     outlier_share_ : float

@@ -2,6 +2,8 @@
 
 import copy
 import warnings
+from collections.abc import Callable
+from functools import partial
 from numbers import Integral, Real
 from typing import TYPE_CHECKING, Any, ClassVar
 
@@ -12,7 +14,7 @@ from sklearn.utils import check_random_state
 from sklearn.utils.validation import check_is_fitted
 
 from conclust import blocks
-from conclust._arrays import engine_of, in_parts, is_source, labels_of
+from conclust._arrays import Labels, in_parts, is_source, labels_of
 from conclust._declare import PAIRS, Named, Takes
 from conclust._kernels.place_hard import sum_costs
 from conclust._known_labels import SEEDS
@@ -103,6 +105,7 @@ class ConstrainedGaussianMixture(Living, Shown, ClusterMixin, BaseEstimator):
     labels_ : ndarray of shape (n_samples,), int32
         The most probable labelling that keeps every statement; with a `flip_rate`, the most
         probable label of each row.
+        Of a collection of an engine, one of that engine, not computed yet, as `predict` gives.
     responsibilities_ : ndarray of shape (n_samples, n_components)
         Probability of each component for each row of `fit`, given the rows and all statements; not
         there for rows in blocks.
@@ -589,12 +592,11 @@ class ConstrainedGaussianMixture(Living, Shown, ClusterMixin, BaseEstimator):
             The cluster of each row. Of a collection, one of the same engine that is not computed
             yet: a dask array, a Ray dataset with the column ``label``.
         """
-        is_collection = engine_of(X) is not None
-        X = self._check_new_rows(X)
-        return labels_of(X, self._likeliest, lazy=is_collection)
+        return labels_of(self._check_new_rows(X), self._label)
 
-    def _likeliest(self, X: Any) -> np.ndarray:
-        return self._log_joint(X).argmax(axis=1).astype(np.int32)
+    @property
+    def _label(self) -> Callable[[Any], Labels]:
+        return partial(likeliest, mixture=self._mixture, covariance_type=self.covariance_type)
 
     def predict_proba(self, X: Any) -> np.ndarray:
         """Probability of each component for each row; statements are not applied again.
@@ -649,13 +651,24 @@ class ConstrainedGaussianMixture(Living, Shown, ClusterMixin, BaseEstimator):
         check_is_fitted(self)
         return check_new_rows(self, X, dtype=self.means_.dtype)
 
+    @property
+    def _mixture(self) -> Mixture:
+        return Mixture(self.weights_, self.means_, self.covariances_, self.precisions_cholesky_)
+
     def _log_joint(self, X: np.ndarray) -> np.ndarray:
-        # Moved to where the components are: squares of large numbers would lose digits.
-        middle = self.means_.mean(axis=0)
-        mixture = Mixture(
-            self.weights_, self.means_ - middle, self.covariances_, self.precisions_cholesky_
-        )
-        return log_joint(X - middle, mixture, self.covariance_type)
+        return log_joint_there(X, self._mixture, self.covariance_type)
+
+
+def log_joint_there(X: np.ndarray, mixture: Mixture, covariance_type: str) -> np.ndarray:
+    """`log_joint`, moved to where the components are: squares of large numbers lose digits."""
+    middle = mixture.means.mean(axis=0)
+    moved = mixture._replace(means=mixture.means - middle)
+    return log_joint(X - middle, moved, covariance_type)
+
+
+def likeliest(X: np.ndarray, mixture: Mixture, covariance_type: str) -> Labels:
+    """Most probable component of each row."""
+    return log_joint_there(X, mixture, covariance_type).argmax(axis=1).astype(np.int32)
 
 
 def is_certain(flip_rate: Any) -> bool:

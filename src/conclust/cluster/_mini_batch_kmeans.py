@@ -13,8 +13,9 @@ from sklearn.utils import check_random_state
 from sklearn.utils.validation import check_is_fitted
 
 from conclust import blocks
-from conclust._arrays import IntArray, Matrix, is_source, keep_labels
+from conclust._arrays import IntArray, Matrix, is_source
 from conclust._declare import PAIRS, Named, Takes
+from conclust._lazy_labels import LazyLabels
 from conclust._lloyd.best import warn_if_degenerate
 from conclust._lloyd.rows import open_rows
 from conclust._lloyd.start import centered, init_centers, scaled_tolerance
@@ -276,7 +277,7 @@ class Patience:
         return self._most is not None and self._n_waited >= self._most
 
 
-class MiniBatchConstrainedKMeans(CentersMixin):
+class MiniBatchConstrainedKMeans(LazyLabels, CentersMixin):
     r"""K-means in small batches of rows, with statements between rows of different batches.
 
     A batch is assigned to the present centres, and each centre moves to the mean of all rows it
@@ -316,6 +317,7 @@ class MiniBatchConstrainedKMeans(CentersMixin):
     cluster_centers_ : ndarray of shape (n_clusters, n_features)
     labels_ : ndarray of shape (n_samples,), int32
         Of all rows after `fit`, of the last batch after `partial_fit`.
+        Of a collection of an engine, one of that engine, not computed yet, as `predict` gives.
     inertia_ : float
         Weighted sum of squared distances of the rows to the centres of their clusters; after
         `partial_fit` of the last batch, before the centres moved.
@@ -481,11 +483,11 @@ class MiniBatchConstrainedKMeans(CentersMixin):
         self.cluster_centers_ = (model.centers + data.mean).astype(X.dtype, copy=False)
         self.labels_, self.constraints_ = labels, constraints
         self._report = constraints.report(labels)
-        keep_labels(X, labels)
         self.history_, self.n_steps_ = history, len(history)
         self.n_iter_ = math.ceil(len(history) * draws.batch_size / X.shape[0])
         self.n_rows_seen_ = X.shape[0]
         warn_if_degenerate(labels, self.n_clusters)
+        self._keep_labels(X)
         return self
 
     def _best_start(

@@ -439,6 +439,7 @@ class PCKMeans(Living, CentersMixin):
     ----------
     labels_ : ndarray of shape (n_samples,)
         Cluster of each sample; -1 for those set aside by `outliers`.
+        Of a collection of an engine, one of that engine, not computed yet, as `predict` gives.
 
     cluster_centers_ : ndarray of shape (n_clusters, n_features)
 

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple, overload
 import numpy as np
 import numpy.typing as npt
 
-from conclust._arrays import FloatArray, IntArray
+from conclust._arrays import FloatArray, IntArray, brought_here
 from conclust._pairs import SignedPairs, violated
 from conclust._summaries import constraints_html
 from conclust.constraints._closure import Closure, close
@@ -1267,7 +1267,7 @@ class Constraints:
         return ConstraintReport(self, self._check_labels(labels))
 
     def _check_labels(self, labels: Any) -> npt.NDArray[Any]:
-        labels = np.asarray(labels)
+        labels = np.asarray(brought_here(labels))
         if labels.ndim != 1:
             raise ValueError(
                 f"labels must be one-dimensional, one label per sample; got shape {labels.shape}."

@@ -1,5 +1,6 @@
 """Which statements a clustering keeps."""
 
+from dataclasses import dataclass
 from functools import cached_property
 from typing import TYPE_CHECKING, Any, NamedTuple
 
@@ -45,6 +46,17 @@ class RelativeCount(NamedTuple):
     together: int
     apart: int
     broken: int
+
+
+@dataclass(frozen=True)
+class LabelsOfSome:
+    """Labels of some rows, to be had by the numbers of these."""
+
+    rows: npt.NDArray[Any]  # ascending
+    labels: npt.NDArray[Any]
+
+    def __getitem__(self, rows: Any) -> Any:
+        return self.labels[np.searchsorted(self.rows, rows)]
 
 
 class ConstraintReport:
@@ -96,7 +108,13 @@ class ConstraintReport:
     def __init__(self, constraints: "Constraints", labels: npt.NDArray[Any]):
         # Everything else is computed when asked for: a fit must not pay for a report nobody reads.
         self.constraints = constraints
-        self.labels = labels
+        self.labels: npt.NDArray[Any] | LabelsOfSome = labels
+
+    def forget_rows(self) -> None:
+        """Keep the labels of those rows only that statements name; what is asked for stays."""
+        _ = self.kept  # which checks that there is a label of every row
+        rows = self.constraints.samples
+        self.labels = LabelsOfSome(rows, self.labels[rows])
 
     @cached_property
     def kept(self) -> npt.NDArray[np.bool_]:

@@ -9,7 +9,6 @@ from sklearn.utils import check_random_state
 from sklearn.utils.validation import check_is_fitted
 
 from conclust import blocks
-from conclust._arrays import keep_labels
 from conclust._declare import PAIRS, Named, Takes
 from conclust._lloyd.best import warn_if_degenerate
 from conclust._lloyd.start import centered, init_centers
@@ -201,6 +200,7 @@ class BoostedConstrainedKMeans(JudgedMixin):
     Attributes
     ----------
     labels_ : ndarray of shape (n_samples,), int32
+        Of a collection of an engine, one of that engine, not computed yet, as `predict` gives.
     estimator_weights_, estimator_errors_ : ndarray of shape (n_rounds,)
         α and ε of each round. Rounds no better than chance have weight 0.
     constraint_weights_ : ndarray of shape (len(constraints),)
@@ -383,8 +383,8 @@ class BoostedConstrainedKMeans(JudgedMixin):
         # Statements of a kind that is ignored have no weight; there may be no others.
         self.constraint_weights_ = learned / (learned.sum() or 1.0)
         self._judges = Judges.of(data, constraints, found.members, weight, final_seed)
-        keep_labels(X, self.labels_)
         warn_if_degenerate(self.labels_, self.n_clusters)
+        self._keep_labels(X)
         return self
 
     def _begin(self, X: Any, constraints: Constraints) -> Boosting | None:

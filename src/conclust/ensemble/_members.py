@@ -1,5 +1,6 @@
 """What the ensembles of constrained k-means share: members, their codes, and what follows."""
 
+from collections.abc import Callable
 from functools import partial
 from typing import TYPE_CHECKING, Any, NamedTuple
 
@@ -8,7 +9,8 @@ from sklearn.base import BaseEstimator, ClusterMixin
 from sklearn.metrics import pairwise_distances_argmin
 from sklearn.utils.validation import check_is_fitted
 
-from conclust._arrays import engine_of, in_parts, labels_of
+from conclust._arrays import Labels, in_parts, labels_of
+from conclust._lazy_labels import LazyLabels
 from conclust._statements import most_doubted
 from conclust._summaries import Shown
 from conclust._validation import check_new_rows
@@ -87,7 +89,7 @@ class VotesMixin(Shown, ClusterMixin, BaseEstimator):
         return tags
 
 
-class CodesMixin(VotesMixin):
+class CodesMixin(LazyLabels, VotesMixin):
     """`labels_` from the members' codes, `predict` from their centres."""
 
     def _combine(
@@ -122,16 +124,21 @@ class CodesMixin(VotesMixin):
             The cluster of each row. Of a collection, one of the same engine that is not computed
             yet: a dask array, a Ray dataset with the column ``label``.
         """
-        check_is_fitted(self)
-        is_collection = engine_of(X) is not None
-        X = check_new_rows(self, X, dtype=self.member_centers_.dtype)
-        vote = partial(
+        X = self._check_new_rows(X)
+        return labels_of(X, self._label)
+
+    @property
+    def _label(self) -> Callable[[Any], Labels]:
+        return partial(
             _voted,
             member_centers=self.member_centers_,
             profiles=self.profiles_,
             weights=self.co_association_.weights,
         )
-        return labels_of(X, vote, lazy=is_collection)
+
+    def _check_new_rows(self, X: Any) -> Any:
+        check_is_fitted(self)
+        return check_new_rows(self, X, dtype=self.member_centers_.dtype)
 
     def codes_of(self, X: Any) -> np.ndarray:
         """Nearest centre of new rows in every member, (n_samples, n_members).
@@ -146,8 +153,7 @@ class CodesMixin(VotesMixin):
         ndarray of shape (n_samples, n_members)
             The cluster of each row in each member.
         """
-        check_is_fitted(self)
-        X = check_new_rows(self, X, dtype=self.member_centers_.dtype)
+        X = self._check_new_rows(X)
         return np.concatenate([_codes_of(rows, self.member_centers_) for _, rows in in_parts(X)])
 
 

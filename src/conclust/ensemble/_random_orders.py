@@ -8,7 +8,6 @@ from joblib import Parallel, delayed
 from sklearn.utils import check_random_state
 
 from conclust import blocks
-from conclust._arrays import keep_labels
 from conclust._declare import PAIRS, Named, Takes
 from conclust._lloyd.best import warn_if_degenerate
 from conclust._lloyd.start import Centered, centered, init_centers
@@ -95,6 +94,7 @@ class ConstrainedKMeansEnsemble(JudgedMixin):
     Attributes
     ----------
     labels_ : ndarray of shape (n_samples,), int32
+        Of a collection of an engine, one of that engine, not computed yet, as `predict` gives.
     co_association_ : CoAssociation
         The members' labels.
     member_centers_ : ndarray of shape (n_estimators, n_clusters, n_features)
@@ -247,7 +247,7 @@ class ConstrainedKMeansEnsemble(JudgedMixin):
         self._combine(members, constraints, final_seed)
         self.history_ = rounds.history
         self.converged_ = all(member.converged for member in members)
-        keep_labels(X, self.labels_)
         warn_if_degenerate(self.labels_, self.n_clusters)
+        self._keep_labels(X)
         self._judges = Judges.of(data, constraints, members, weight, final_seed)
         return self

@@ -10,7 +10,6 @@ from joblib import Parallel, delayed
 from sklearn.utils import check_random_state
 
 from conclust import blocks
-from conclust._arrays import keep_labels
 from conclust._declare import PAIRS, Named, Takes
 from conclust._folds import AS_GOOD, left_open
 from conclust._lloyd.best import best_of_starts, n_starts, warn_if_degenerate
@@ -130,6 +129,7 @@ class TrustEnsemble(CodesMixin):
     Attributes
     ----------
     labels_ : ndarray of shape (n_samples,), int32
+        Of a collection of an engine, one of that engine, not computed yet, as `predict` gives.
     trust_ : ndarray of shape (len(constraints),)
         Share of the judges at the chosen price that keep each statement.
     penalty_ : float
@@ -301,8 +301,8 @@ class TrustEnsemble(CodesMixin):
         self._combine(members, constraints, final_seed)
         self.history_ = rounds.history
         self.converged_ = all(member.converged for member in members)
-        keep_labels(X, self.labels_)
         warn_if_degenerate(self.labels_, self.n_clusters)
+        self._keep_labels(X)
         self.trust_, self.doubt_ = np.ones(len(constraints)), np.zeros(len(constraints))
         self.trust_[pairwise], self.doubt_[pairwise] = trust, doubt
         return self

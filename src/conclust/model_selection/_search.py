@@ -14,11 +14,12 @@ from sklearn.utils.validation import check_is_fitted
 
 from conclust._arrays import IntArray
 from conclust._fitting import fit_told, labels_of
+from conclust._lazy_labels import LazyLabels
 from conclust.constraints import Constraints
 from conclust.model_selection._split import ConstraintKFold
 
 
-class ConstraintSearchCV(MetaEstimatorMixin, ClusterMixin, BaseEstimator):
+class ConstraintSearchCV(LazyLabels, MetaEstimatorMixin, ClusterMixin, BaseEstimator):
     """Search over settings of a clusterer by the held-out statements it keeps; no labels needed.
 
     scikit-learn's searches cut rows into folds. Constraints name rows by position, so here it is

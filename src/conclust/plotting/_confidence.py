@@ -5,7 +5,7 @@ from typing import Any
 import numpy as np
 from sklearn.utils.validation import check_is_fitted
 
-from conclust._arrays import IntArray
+from conclust._arrays import IntArray, brought_here
 from conclust.plotting._colors import APART, TOGETHER
 from conclust.plotting._matplotlib import new_axes
 
@@ -52,7 +52,7 @@ def plot_confidence(model: Any, *, n: int = 200, random_state: int = 0, ax: Any 
             f"{type(model).__name__} does not say how sure it is of pairs; pass a fitted "
             "AutoCluster, or an ensemble such as ConstrainedKMeansEnsemble."
         )
-    labels = np.asarray(model.labels_)
+    labels = np.asarray(brought_here(model.labels_))
     rows = _some_of_each(labels, n, np.random.RandomState(random_state))
     pairs = np.stack(np.meshgrid(rows, rows, indexing="ij"), axis=-1).reshape(-1, 2)
     square = np.asarray(model.confidence(pairs)).reshape(len(rows), len(rows))
