@@ -94,6 +94,7 @@ def told_event(told: Told) -> dict[str, Any]:
         "seconds": told.seconds,
         "why": question.why,
         "worth": question.worth,
+        "at_random": question.at_random,
     }
 
 
@@ -107,6 +108,7 @@ def told_from(event: dict[str, Any], names: Any) -> Told:
         event["worth"],
         event["question"],
         samples if names is None else tuple(names[list(samples)]),
+        at_random=event.get("at_random", False),
     )
     answer = checked(question, event["answer"])
     rest = (event[name] for name in ("weight", "by", "when", "seconds"))

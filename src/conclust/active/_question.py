@@ -25,6 +25,8 @@ class Proposal(NamedTuple):
         What is asked of the rows.
     doubted : bool, default=False
         The answer is known already, but from answers that may be wrong.
+    at_random : bool, default=False
+        The rows were drawn, whatever is believed of them: such answers tell how many are wrong.
     """
 
     samples: tuple[int, ...]
@@ -32,6 +34,7 @@ class Proposal(NamedTuple):
     worth: float
     kind: Kind = "pair"
     doubted: bool = False
+    at_random: bool = False
 
 
 @dataclass(frozen=True)
@@ -56,6 +59,8 @@ class Question:
         The names of the rows: the index of the data frame, else their positions.
     rows : Any
         The rows themselves as they were given: a slice of the data, or of `content`.
+    at_random : bool
+        Whether the rows were drawn, whatever is believed of them.
     """
 
     samples: tuple[int, ...]
@@ -65,6 +70,7 @@ class Question:
     id: int | str
     names: tuple[Any, ...] = field(default=(), compare=False)
     rows: Any = field(default=None, compare=False, repr=False)
+    at_random: bool = field(default=False, compare=False, repr=False)
 
     def checked(self, answer: Any) -> Any:
         """An answer in the form in which it is kept; raises where it does not fit.

@@ -161,6 +161,7 @@ class Session:
         self._desk = Desk(self.lease, self._reserve)
         self._all_fitted: tuple[Constraints, Any] | None = None
         self._change: tuple[list[Told], ExpectedChange] | None = None
+        self._rates: dict[Any, float] = {}  # estimated once, also where an answer is taken back
         self._state = self._state_of(())
 
     # ------------------------------------------------------------------ asking
@@ -275,6 +276,7 @@ class Session:
             self._desk.next_id(),
             samples if self.names is None else tuple(self.names[list(samples)]),
             content_of(self.content, samples),
+            proposal.at_random,
         )
         rows = frozenset(proposal.samples)
         self._desk.hand_out(question, by, again=rows in self._state.asked)
@@ -428,8 +430,9 @@ class Session:
 
     def _state_of(self, answers: Any) -> State:
         """What is known from some of the answers."""
+        closure = self._given_closure.copy()
         state = State(
-            self._rows, self.n_clusters, self._given_here, self._given_closure.copy(), self._fit
+            self._rows, self.n_clusters, self._given_here, closure, self._fit, self._rates
         )
         for samples in self._skipped:
             state._bar(samples)
@@ -718,7 +721,7 @@ def _reserved(n_questions: int) -> dict[str, Any]:
 
 def _note(state: State, told: Told) -> None:
     said = statements(told.question, told.answer)
-    state._take(told.question.samples, said, told.weight)
+    state._take(told.question.samples, said, told.weight, told.question.at_random)
 
 
 def _checked_n_clusters(n_clusters: Any) -> int | None:

@@ -9,11 +9,19 @@ import numpy.typing as npt
 from conclust._arrays import FloatArray, IntArray
 from conclust.active._answers import Said
 from conclust.active._closure import LiveClosure, is_among, pair_keys
+from conclust.active._rates import (
+    PRIOR_RATE,
+    estimated_rate,
+    fitted_prior,
+    milestones,
+    rows_for,
+)
 from conclust.active._rows import Rows
+from conclust.active._within import among
 from conclust.constraints import Constraints
 
-# Answers are taken to be wrong this often before anything is known; and never less often.
-PRIOR_RATE, LEAST_RATE = 0.05, 0.001
+# Answers are never taken to be wrong less often.
+LEAST_RATE = 0.001
 # What a model says of errors counts as much as so many answers that were checked by others.
 MODEL_STRENGTH = 30.0
 
@@ -51,6 +59,8 @@ class State:
         What follows from the answers.
     fit : callable
         Clusters the rows by what is known.
+    rates : dict, default=None
+        Rates that were estimated before, by the answers they follow from.
 
     Attributes
     ----------
@@ -94,6 +104,7 @@ class State:
         given: Constraints,
         closure: LiveClosure,
         fit: Callable[["State"], Fitted],
+        rates: dict[Any, float] | None = None,
     ):
         self.n_samples = len(rows)
         self.n_clusters = n_clusters
@@ -110,6 +121,9 @@ class State:
         self._constraints: Constraints | None = None
         self._asked_keys: list[int] = []
         self._statements: list[tuple[Said, float]] = []
+        self._at_random: list[bool] = []  # of each of these
+        self._rates = {} if rates is None else rates
+        self._rate_after: dict[int, float] = {}  # so many of them
 
     # ------------------------------------------------------------------ rows
 
@@ -190,12 +204,41 @@ class State:
 
     @property
     def error_rate(self) -> float:
-        """Share of wrong answers, by answers alone: those that said again what was known.
+        """Share of wrong answers: by those that said again what was known, and by rows.
 
-        Rows have no say: questions are asked where they mislead, so that true answers contradict
-        them more often than answers are wrong.
+        Rows have a say about pairs drawn at random only: other questions are asked where rows
+        mislead, so that true answers contradict them more often than answers are wrong.
         """
-        return error_rate(self.closure.n_agreed, self.closure.n_contradicted)
+        return error_rate(self.closure.n_agreed, self.closure.n_contradicted, self._rate_by_rows())
+
+    def _rate_by_rows(self) -> float:
+        """The same by rows; looked at anew when there are twice as many answers.
+
+        Each time by models that trust answers as far as was found the time before, so that it
+        depends on the answers alone.
+        """
+        rate = PRIOR_RATE
+        for n in milestones(len(self._statements)):
+            if n not in self._rate_after:
+                first, at_random = self._statements[:n], self._at_random[:n]
+                key = self.n_samples, repr(first), tuple(at_random)
+                if key not in self._rates:
+                    self._rates[key] = self._estimated(first, at_random, rate)
+                self._rate_after[n] = self._rates[key]
+            rate = self._rate_after[n]
+        return rate
+
+    def _estimated(
+        self, first: list[tuple[Said, float]], at_random: list[bool], rate: float
+    ) -> float:
+        if not any(at_random) or self.n_samples < 2:
+            return rate
+        known = (self._given + as_constraints(first, self.n_samples)).pairwise
+        rows = rows_for(known, self.n_samples)
+        prior = fitted_prior(self.X[rows], self.n_clusters, among(rows, known), rate, 0)
+        drawn = [one for one, chance in zip(first, at_random, strict=True) if chance]
+        told = as_constraints(drawn, self.n_samples).pairwise
+        return estimated_rate(prior, among(rows, told), rate)
 
     @property
     def n_checked(self) -> int:
@@ -235,7 +278,9 @@ class State:
         if len(numbers) == 2:
             self._asked_keys.append(self._key(numbers))
 
-    def _take(self, samples: Iterable[int], said: Said, weight: float) -> None:
+    def _take(
+        self, samples: Iterable[int], said: Said, weight: float, at_random: bool = False
+    ) -> None:
         """Note an answer about rows of the data."""
         self._bar(samples)
         said = Said(*([tuple(self._rows.numbered(row).tolist()) for row in rows] for rows in said))
@@ -244,6 +289,7 @@ class State:
                 self.closure.add(a, b, sign)
         if any(said):
             self._statements.append((said, weight))
+            self._at_random.append(at_random)
             self._constraints = None
         self.n_told += 1
 

@@ -47,19 +47,18 @@ from conclust.model_selection._choose import (
     folds,
     held_out_score,
 )
+from conclust.model_selection._consensus import Consensus, Heard, agree
 from conclust.model_selection._n_clusters import KCurve, check_range, choose_n_clusters
 from conclust.model_selection._stack import (
-    FLOOR,
     Fitter,
     Judged,
     Member,
     Mixed,
-    Part,
-    average,
     believe,
     judge,
     members_of,
     problem_of,
+    share_out,
 )
 from conclust.model_selection._votes import Voted, Votes, heard
 
@@ -78,7 +77,7 @@ MOST_ON_ALL = 4
 # More features are brought down to so many.
 MAX_FEATURES = 50
 # Members with less than this part in the average are not counted as one of it.
-LEAST_PART = 0.05
+LEAST_PART = 0.01
 # A tree of more rows takes too long to be tried unasked.
 MAX_ROWS_TREE = 5_000
 NAN = float("nan")
@@ -283,7 +282,7 @@ class AutoCluster(Living, Shown, ClusterMixin, BaseEstimator):
         self.constraints_ = constraints
         self.reasons_: list[str] = []
         self.history_: list[Tried] = []
-        self.parts_: list[Part] = []
+        self.consensus_: Consensus | None = None
         self.labels_: Any
         self.model_: Any = None
         self.curve_: KCurve | None = None
@@ -430,19 +429,22 @@ class AutoCluster(Living, Shown, ClusterMixin, BaseEstimator):
 
         with one_thread():
             judged = judge(problem, known, members, on_fold=on_fold)
-        self._tell(judged, fitter)
+        first = max(judged, key=_weight).member
         if rows is X:
-            mean = average(judged, max(judged, key=_weight).member.found.responsibilities)
+            judged = share_out(judged, fitter.members.values(), known, problem)
+            mean = agree(map(_heard, judged), first.found.responsibilities)
         else:
             stage("fitting all rows")
             with one_blas_thread():
-                mean = average(_on_all(judged, X, _drawn(pairs, MAX_STATEMENTS_ALL, seed)))
+                on_all = _on_all(judged, X, _drawn(pairs, MAX_STATEMENTS_ALL, seed))
+                mean = agree(map(_heard, on_all))
             self.reasons_.append(
                 f"Candidates were compared on {len(rows):,} of {len(X):,} rows and {len(known):,} "
                 f"of {len(pairs):,} pairs; those that count were fitted to all."
             )
+        self._tell(judged, first, fitter)
         found = believe(mean.prior, pairs, mean.rates)
-        self.prior_, self.parts_ = mean.prior, mean.parts
+        self.prior_, self.consensus_ = mean.prior, mean.consensus
         self.probabilities_, self.labels_ = found.probability, found.probability.argmax(axis=1)
         self._tell_rates(found.shares, found.doubt, constraints)
 
@@ -469,7 +471,7 @@ class AutoCluster(Living, Shown, ClusterMixin, BaseEstimator):
         X = X.toarray() if sp.issparse(X) else X
         return np.ascontiguousarray(X, dtype=np.float64)
 
-    def _tell(self, judged: list[Judged], fitter: Fitter) -> None:
+    def _tell(self, judged: list[Judged], best: Member, fitter: Fitter) -> None:
         """Set `history_`, `method_` and why."""
         by_candidate = {one.member.candidate: one for one in judged}
         n_pairs = len(fitter.pairs.sign)
@@ -484,18 +486,17 @@ class AutoCluster(Living, Shown, ClusterMixin, BaseEstimator):
                     member.seconds,
                 )
             )
-        heavy = sorted(judged, key=lambda one: -one.weight)
         n_parts = sum(one.weight >= LEAST_PART for one in judged)
-        first = heavy[0].member.name
         self.method_ = (
-            f"one model: {first}"
+            f"one model: {best.name}"
             if n_parts == 1
-            else f"average of {n_parts} models, first: {first}"
+            else f"average of {n_parts} models, first: {best.name}"
         )
-        if np.isfinite(heavy[0].held_out):
+        held_out = by_candidate[best.candidate].held_out
+        if np.isfinite(held_out):
             self.reasons_.append(
-                f"Of {len(fitter.members)} models tried the one with {first} knows held-out "
-                f"statements as well as any (log-likelihood {heavy[0].held_out:.2f} each; chance "
+                f"Of {len(fitter.members)} models tried the one with {best.name} knows held-out "
+                f"statements as well as any (log-likelihood {held_out:.2f} each; chance "
                 f"is {np.log(0.5):.2f})."
             )
         else:
@@ -605,10 +606,8 @@ class AutoCluster(Living, Shown, ClusterMixin, BaseEstimator):
         for step in self.steps_:
             X = step.transform(X)
         X = np.asarray(X.toarray() if sp.issparse(X) else X, dtype=np.float64)
-        total = np.zeros((len(X), self.n_clusters_))
-        for part in self.parts_:
-            total[:, part.clusters] += part.weight * normalize(part.voice.log_prior(X))[1]
-        return total * (1 - FLOOR) + FLOOR / self.n_clusters_
+        assert self.consensus_ is not None
+        return self.consensus_.prior(X)
 
     # ------------------------------------------------------------------ known labels, going on
 
@@ -632,7 +631,8 @@ class AutoCluster(Living, Shown, ClusterMixin, BaseEstimator):
 
     def _renumber(self, number: IntArray) -> None:
         super()._renumber(number)
-        self.parts_ = [part._replace(clusters=number[part.clusters]) for part in self.parts_]
+        if self.consensus_ is not None:
+            self.consensus_ = self.consensus_.renumbered(number)
         if self.model_ is not None:
             self._numbers_ = number[self._numbers_]
 
@@ -701,6 +701,11 @@ def _drawn(pairs: Constraints, most: int, seed: int) -> Constraints:
 
 def _weight(one: Judged) -> float:
     return one.weight
+
+
+def _heard(one: Judged) -> Heard:
+    found = one.member.found
+    return Heard(one.weight, one.member.voice, found.responsibilities, found.log_prior, found.rates)
 
 
 def _on_all(judged: list[Judged], X: FloatArray, pairs: Constraints) -> Iterator[Judged]:

@@ -3,7 +3,7 @@
 No single model is best with few statements, with many true ones and with many wrong ones: some
 learn the space, some the shapes of clusters, some start better. So all are fitted (`members`),
 each is asked what it was not told (`judge`), and their answers are averaged by how well they knew
-it (`average`); the statements have the last word (`believe`).
+it (`agree`); the statements have the last word (`believe`).
 """
 
 import time
@@ -12,7 +12,6 @@ from collections.abc import Callable, Iterable
 from typing import NamedTuple
 
 import numpy as np
-from scipy.optimize import linear_sum_assignment
 from scipy.special import rel_entr
 from sklearn.cluster import KMeans
 from sklearn.metrics import pairwise_distances_argmin
@@ -29,10 +28,8 @@ from conclust.cluster import (
     Mixture,
     Scatter,
     average_linkage_start,
-    blocks_of,
     doubting_mixture,
     log_shares,
-    normalize,
     pckmeans,
     price_by_regret,
     smooth_over_neighbors,
@@ -65,10 +62,8 @@ PRIOR_WRONG, PRIOR_RIGHT = 1.0, 9.0
 TRUST = 3.0
 # How starts of the second round are named: by who taught them.
 TAUGHT = "believed by "
-# No cluster is impossible for a row, however sure the members are.
-FLOOR = 1e-3
-# Members with less than this say nothing that could be seen in the average.
-LEAST_WEIGHT = 1e-6
+# What a model is worth goes by this share to all its starts, the rest to those that were judged.
+TO_ALL = 0.5
 
 
 class Problem(NamedTuple):
@@ -525,6 +520,33 @@ def judge(
     ]
 
 
+def share_out(
+    judged: list[Judged], members: Iterable[Member], known: Constraints, problem: Problem
+) -> list[Judged]:
+    """Let all starts have a part, not only those that were judged: many say more than few.
+
+    Half of what a model is worth goes to all its starts, by how likely they make the statements.
+    """
+    n_pairs = len(known.pairs().sign)
+    by_candidate = {one.member.candidate: one for one in judged}
+    worth: dict[str, float] = {}
+    for one in judged:
+        model = one.member.candidate.model
+        worth[model] = worth.get(model, 0.0) + one.weight
+    found = []
+    for model, part in worth.items():
+        starts = [member for member in members if member.candidate.model == model]
+        told = np.array([member.found.log_evidence for member in starts]) / n_pairs
+        log_share = sureness(n_pairs) * told
+        log_share -= [misfit(member, known, problem) for member in starts]
+        share = np.exp(log_share - log_share.max())
+        share *= TO_ALL * part / share.sum()
+        for member, more, likely in zip(starts, share.tolist(), told.tolist(), strict=True):
+            one = by_candidate.get(member.candidate, Judged(member, float("nan"), likely, 0.0))
+            found.append(one._replace(weight=(1 - TO_ALL) * one.weight + more))
+    return found
+
+
 def misfit(member: Member, known: Constraints, problem: Problem) -> float:
     """Nats against rates of wrong statements as high as a member believes in.
 
@@ -543,47 +565,6 @@ def misfit(member: Member, known: Constraints, problem: Problem) -> float:
 def sureness(n_pairs: int) -> float:
     """How far a difference of scores is trusted: few statements hardly choose, many do."""
     return TRUST * float(np.sqrt(n_pairs))
-
-
-class Part(NamedTuple):
-    """A member's part in the average, for new rows."""
-
-    weight: float
-    clusters: IntArray  # (n_clusters,) which cluster each of its own is
-    voice: Mixed | Votes
-
-
-class Averaged(NamedTuple):
-    """What members say of rows alone, taken together."""
-
-    prior: FloatArray  # (n_samples, n_clusters) no cluster impossible
-    rates: Rates
-    parts: list[Part]
-
-
-def average(judged: Iterable[Judged], best: FloatArray | None = None) -> Averaged:
-    """Mean of members by their weights, taken one by one.
-
-    Their clusters are matched with those of ``best``, the responsibilities of one of them; by
-    default of the first.
-    """
-    total, rates = np.zeros((0, 0)), []
-    parts: list[Part] = []
-    for one in judged:
-        found = one.member.found
-        best = found.responsibilities if best is None else best
-        total = total if parts else np.zeros_like(best)
-        clusters = linear_sum_assignment(-(found.responsibilities.T @ best))[1]
-        if one.weight > LEAST_WEIGHT:
-            for rows in blocks_of(len(total)):
-                total[rows, clusters] += one.weight * normalize(found.log_prior[rows])[1]
-        rates.append(found.rates)
-        parts.append(Part(one.weight, clusters, one.member.voice))
-        del one, found  # numbers for each row and cluster, before the next ones are made
-    total *= 1 - FLOOR
-    total += FLOOR / total.shape[1]
-    mean_rates = np.array([part.weight for part in parts]) @ np.array(rates)
-    return Averaged(total, Rates(*mean_rates), [part for part in parts if part.weight > 0])
 
 
 class Believed(NamedTuple):

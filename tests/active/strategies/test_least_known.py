@@ -5,10 +5,10 @@ import pytest
 from sklearn.datasets import load_iris
 from sklearn.metrics import adjusted_rand_score as ari
 
-from conclust.active import STRATEGIES, Labels, LeastKnown, Session, ask
-from conclust.active.strategies import _least_known
+from conclust.active import STRATEGIES, Labels, LeastKnown, Session, _rates, ask
 from conclust.active.strategies._least_known import (
     _distance,
+    _surest,
     believed,
     membership,
     tempered,
@@ -180,16 +180,41 @@ def test_models_are_fitted_again_only_now_and_then(monkeypatch):
     # Pairs at random are among the rows looked at, so that none of them needs a new look.
     fitted = []
 
-    class Counted(_least_known.AutoCluster):
+    class Counted(_rates.AutoCluster):
         def fit(self, X, y=None, *, constraints=None):
             fitted.append(len(X))
             return super().fit(X, y, constraints=constraints)
 
-    monkeypatch.setattr(_least_known, "AutoCluster", Counted)
+    monkeypatch.setattr(_rates, "AutoCluster", Counted)
     X = np.random.RandomState(0).normal(size=(400, 2)) + 6 * (np.arange(400) % 2)[:, None]
     ask(X, Labels(np.arange(400) % 2), 30, 2, LeastKnown(max_rows=60), random_state=0)
-    assert set(fitted) == {60}
-    assert len(fitted) <= 10
+    # All rows are looked at for the share of wrong answers, after 12 and 24 of them.
+    assert fitted.count(400) == 2
+    assert set(fitted) == {60, 400}
+    assert len(fitted) <= 12
+
+
+def test_rows_are_compared_with_those_that_are_most_surely_there(blobs, make_state):
+    # Row 1 is where it is by three answers, row 4, which is nearest to many, by a single one.
+    X, _ = blobs
+    state = make_state(
+        X, 3, must=[(0, 1), (1, 2), (1, 3), (0, 4)], cannot=[(0, 10), (0, 20), (10, 20)]
+    )
+    outlook = outlook_of(state)
+    probability, _ = believed(state, outlook)
+    group = next(g for g in find_neighborhoods(state, RNG) if 1 in g.core)
+    probability[:, :] = 0.01
+    cluster = 0
+    probability[np.searchsorted(outlook.rows, [0, 1, 2, 3, 4]), cluster] = (
+        0.99,
+        0.9999,
+        0.9,
+        0.9,
+        0.6,
+    )
+    assert _surest(outlook, probability, group).tolist() == [1]
+    probability[np.searchsorted(outlook.rows, [0, 1, 2, 3, 4]), cluster] = 1.0
+    assert set(_surest(outlook, probability, group)) == {0, 1, 2, 3, 4}
 
 
 def test_better_than_pairs_at_random():

@@ -6,9 +6,9 @@ from sklearn.cluster import AgglomerativeClustering, KMeans
 
 from conclust import Constraints, COPKMeans, PCKMeans
 from conclust.active import Boundary, Disagreement, Labels, RelativeSplit, Session, ask
+from conclust.active._within import among
 from conclust.active.strategies._candidates import best_pairs, neighbor_pairs
 from conclust.active.strategies._clustering import clustered
-from conclust.active.strategies._sample import among
 
 
 def test_boundary_is_the_closest_pair_across_clusters(make_state):

@@ -11,8 +11,9 @@ from conclust._any_clusterer import prepared
 from conclust._arrays import FloatArray, IntArray
 from conclust._fitting import fit_told, labels_of
 from conclust.active._state import State
+from conclust.active._within import among
 from conclust.active.strategies._neighborhoods import find_neighborhoods
-from conclust.active.strategies._sample import among, sampled_rows
+from conclust.active.strategies._sample import sampled_rows
 from conclust.cluster import PCKMeans
 from conclust.constraints import Constraints
 from conclust.exceptions import ConclustWarning

@@ -1,13 +1,11 @@
 """Ours: the row whose group is least known, where rows around it are unsure too."""
 
-import warnings
 from copy import copy
 from typing import NamedTuple
 
 import numpy as np
 import numpy.typing as npt
 from scipy.special import entr, logsumexp
-from sklearn.exceptions import ConvergenceWarning
 from sklearn.metrics import euclidean_distances
 from sklearn.neighbors import NearestNeighbors
 
@@ -15,7 +13,9 @@ from conclust._arrays import FloatArray, IntArray
 from conclust._placement.belief import Rates
 from conclust.active._closure import LiveClosure
 from conclust.active._question import Proposal
+from conclust.active._rates import MAX_ROWS, fitted_prior, floor, open_minded, rows_for
 from conclust.active._state import State
+from conclust.active._within import among
 from conclust.active.strategies._filling import filled
 from conclust.active.strategies._neighborhoods import (
     Neighborhood,
@@ -24,21 +24,17 @@ from conclust.active.strategies._neighborhoods import (
     settle,
 )
 from conclust.active.strategies._random import drawn_pairs
-from conclust.active.strategies._sample import among
 from conclust.active.strategies._strategy import Strategy
-from conclust.model_selection import AutoCluster, believe
+from conclust.model_selection import believe
 
-# Rows that questions are about, where there are more.
-MAX_ROWS = 1_000
 # The models are fitted again when there are this many times as many answers, and so many more.
 GROWTH, FEW = 1.4, 3
-# No cluster is impossible for a row: models are surer than they should be. The least probability
-# of one, and of all that are not the likeliest.
-FLOOR, LEAST = 0.02, 0.1
 # Neighbours that share a row's uncertainty; rows of a group by which its distance is taken.
 NEIGHBORS, NEAREST = 10, 3
 # By what power of its distance a group is less probable; see `tempered`.
 POWERS, USUAL_POWER = 2.0 ** np.arange(7), 2.0
+# Rows that are as surely in their group as the surest, but for this, stand for it as well.
+NEARLY = 1e-3
 # The least probability that a row belongs to none of the groups known, while there may be others.
 NEW = 0.05
 IN_DOUBT = "an answer about one of them is in doubt"
@@ -108,7 +104,7 @@ class LeastKnown(Strategy):
         n_chosen = n - random_state.binomial(n, share) if state.closure.groups else 0
         at_random = (
             [
-                Proposal((int(a), int(b)), AT_RANDOM, 1.0)
+                Proposal((int(a), int(b)), AT_RANDOM, 1.0, at_random=True)
                 for a, b in drawn_pairs(state, rows, n - n_chosen, random_state)
             ]
             if n_chosen < n
@@ -136,6 +132,7 @@ class LeastKnown(Strategy):
             lambda row: belongs[place[row], : len(known)],
             "where it belongs is least known, and of rows like it as well",
             finish=False,
+            standing=lambda each: _surest(outlook, probability, each),
         )
         found = [_marked(proposal, state) for proposal in found]
         own = {frozenset(proposal.samples) for proposal in found}
@@ -144,8 +141,7 @@ class LeastKnown(Strategy):
 
     def _rows(self, state: State) -> IntArray:
         """The rows that questions are about, sorted: always the same, and all named ones."""
-        drawn = np.random.RandomState(0).permutation(state.n_samples)[: self.max_rows]
-        return np.union1d(drawn, state.constraints.samples)
+        return rows_for(state.constraints, state.n_samples, self.max_rows)
 
     def _outlook(self, state: State, rows: IntArray) -> Outlook:
         """The latest one, or a new one where there are many more answers, or other rows."""
@@ -156,34 +152,18 @@ class LeastKnown(Strategy):
             and np.array_equal(rows, last.rows)
         ):
             return last
-        model = AutoCluster(
-            n_clusters_of(state),
-            flip_rate=state.error_rate,
-            n_checked=state.n_checked,
-            random_state=0,
+        known = among(rows, state.constraints.pairwise)
+        prior = fitted_prior(
+            state.X[rows], state.n_clusters, known, state.error_rate, state.n_checked
         )
-        with warnings.catch_warnings():
-            # Fewer different rows than clusters: good enough for choosing a question.
-            warnings.simplefilter("ignore", ConvergenceWarning)
-            model.fit(state.X[rows], constraints=among(rows, state.constraints.pairwise))
         n_neighbors = min(NEIGHBORS, len(rows) - 1)
         near = NearestNeighbors(n_neighbors=n_neighbors).fit(state.X[rows])
         distances, places = near.kneighbors()
         away = distances.mean(axis=1)
         density = 1 / (away + (np.median(away) or 1.0))
-        found = Outlook(state.n_told, rows, model.prior_, places, density)
+        found = Outlook(state.n_told, rows, prior, places, density)
         state.memory["outlook"] = found
         return found
-
-
-def floor(n: int) -> float:
-    """The least probability of each of n clusters."""
-    return min(FLOOR, LEAST / n)
-
-
-def n_clusters_of(state: State) -> int | str:
-    """The number of clusters, or "auto"."""
-    return "auto" if state.n_clusters is None else min(state.n_clusters, state.n_samples)
 
 
 def trusting(state: State, doubt: FloatArray) -> State:
@@ -211,8 +191,7 @@ def _marked(proposal: Proposal, state: State) -> Proposal:
 
 def believed(state: State, outlook: Outlook) -> tuple[FloatArray, FloatArray]:
     """Probability of each cluster for the rows of an outlook, and doubt of each answer."""
-    prior = np.maximum(outlook.prior, floor(outlook.prior.shape[1]))
-    prior /= prior.sum(axis=1, keepdims=True)
+    prior = open_minded(outlook.prior)
     told = among(outlook.rows, state.constraints.pairwise)
     if not len(told):
         return prior, np.empty(0)
@@ -245,6 +224,20 @@ def _mean(outlook: Outlook, probability: FloatArray, each: Neighborhood) -> Floa
     places = np.searchsorted(outlook.rows, each.rows[np.isin(each.rows, outlook.rows)])
     mean: FloatArray = probability[places].mean(axis=0)
     return mean
+
+
+def _surest(outlook: Outlook, probability: FloatArray, each: Neighborhood) -> IntArray:
+    """Those of a neighborhood's core that are in its cluster most surely, or nearly so.
+
+    An answer tells of a row what is true of the one it was compared with: a row that is where it is
+    by a single answer hands on what was wrong with that.
+    """
+    core = each.core[np.isin(each.core, outlook.rows)]
+    if not len(core):
+        return each.core
+    cluster = int(_mean(outlook, probability, each).argmax())
+    wrong = 1 - probability[np.searchsorted(outlook.rows, core), cluster]
+    return core[wrong <= 2 * wrong.min() + NEARLY]
 
 
 def tempered(log_alike: FloatArray, away: FloatArray, inside: list[IntArray]) -> FloatArray:

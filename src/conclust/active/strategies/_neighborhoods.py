@@ -13,6 +13,8 @@ from conclust.active._state import State
 
 # A row: how close it is to each neighborhood, (n_neighborhoods,); the closest is asked first.
 Closeness = Callable[[int], FloatArray]
+# A neighborhood: those of its core that may stand for it.
+Standing = Callable[["Neighborhood"], IntArray]
 
 
 class Neighborhood(NamedTuple):
@@ -129,6 +131,7 @@ def settle(
     why: str,
     *,
     finish: bool = True,
+    standing: Standing = lambda each: each.core,
 ) -> list[Proposal]:
     """Ask where rows belong, each about the closest neighborhood that is open.
 
@@ -145,12 +148,16 @@ def settle(
     why : str
     finish : bool, default=True
         Whether those begun go first.
+    standing : callable
+        The rows of a neighborhood that others may be compared with, the nearest of them; all of
+        its core by default.
 
     Returns
     -------
     list of Proposal
     """
     group = state.closure.group
+    stands = [standing(each) for each in neighborhoods]
     begun = [(row, 1.0) for row in unsettled(state, neighborhoods)] if finish else []
     busy = {int(group[row]) for pair in state.held for row in pair}
     busy -= {int(group[each.core[0]]) for each in neighborhoods}
@@ -160,7 +167,7 @@ def settle(
             break
         if int(group[row]) in busy:
             continue
-        pair = _open_pair(state, neighborhoods, row, closeness)
+        pair = _open_pair(state, stands, row, closeness)
         if pair is not None:
             busy.add(int(group[row]))
             found.append(Proposal(pair, why, worth))
@@ -168,12 +175,12 @@ def settle(
 
 
 def _open_pair(
-    state: State, neighborhoods: list[Neighborhood], row: int, closeness: Closeness
+    state: State, stands: list[IntArray], row: int, closeness: Closeness
 ) -> tuple[int, int] | None:
-    """The row and the nearest one of the closest open neighborhood; None: there is none."""
-    cores = np.array([_nearest(state.X, row, each.core) for each in neighborhoods])
+    """The row and the nearest that stands for the closest open neighborhood, if there is one."""
+    cores = np.array([_nearest(state.X, row, each) for each in stands])
     known = state.closure.implied(row, cores)
-    if (known > 0).any() or (known == 0).sum() <= _n_free(state, neighborhoods):
+    if (known > 0).any() or (known == 0).sum() <= _n_free(state, len(stands)):
         return None
     is_open = state.is_open(row, cores)
     order = np.argsort(-closeness(row), kind="stable")
@@ -181,9 +188,9 @@ def _open_pair(
     return (row, int(cores[chosen[0]])) if len(chosen) else None
 
 
-def _n_free(state: State, neighborhoods: list[Neighborhood]) -> int:
+def _n_free(state: State, n_neighborhoods: int) -> int:
     """How many neighborhoods need not be asked about: the last one of all that there can be."""
-    return int(state.n_clusters is not None and len(neighborhoods) >= max(state.n_clusters, 2))
+    return int(state.n_clusters is not None and n_neighborhoods >= max(state.n_clusters, 2))
 
 
 def _nearest(X: FloatArray, row: int, among: IntArray) -> int:

@@ -31,7 +31,9 @@ class RandomPairs(Strategy):
     def propose(self, state: State, n: int, random_state: np.random.RandomState) -> list[Proposal]:
         """See :meth:`Strategy.propose`."""
         pairs = drawn_pairs(state, np.arange(state.n_samples), n, random_state)
-        return [Proposal((int(a), int(b)), "two rows at random", 1.0) for a, b in pairs]
+        return [
+            Proposal((int(a), int(b)), "two rows at random", 1.0, at_random=True) for a, b in pairs
+        ]
 
 
 def drawn_pairs(

@@ -10,7 +10,8 @@ from scipy.special import entr, softmax
 from conclust._arrays import FloatArray, IntArray
 from conclust.active._question import Proposal
 from conclust.active._state import State
-from conclust.active.strategies._sample import among, sampled_rows
+from conclust.active._within import among
+from conclust.active.strategies._sample import sampled_rows
 from conclust.active.strategies._strategy import Strategy
 from conclust.constraints import Constraints
 from conclust.hierarchy import ReCon
