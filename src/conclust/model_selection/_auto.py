@@ -33,7 +33,6 @@ from conclust.cluster import (
     ConstrainedKMeans,
     Scatter,
     doubting_mixture,
-    normalize,
     rates_of,
     rates_of_shares,
     softened,
@@ -742,7 +741,7 @@ def _member_on_all(
     found = doubting_mixture(
         rows,
         pairs.pairs(),
-        normalize(voice.log_prior_there(rows))[1],
+        voice.about(rows.mean),
         covariance_type=voice.covariance_type,
         max_iter=MAX_ITER_ALL,
     )
