@@ -46,7 +46,7 @@ from conclust.model_selection._choose import (
     folds,
     held_out_score,
 )
-from conclust.model_selection._consensus import Consensus, Heard, agree
+from conclust.model_selection._consensus import Consensus, Heard, Said, agree
 from conclust.model_selection._n_clusters import KCurve, check_range, choose_n_clusters
 from conclust.model_selection._stack import (
     Fitter,
@@ -59,7 +59,7 @@ from conclust.model_selection._stack import (
     problem_of,
     share_out,
 )
-from conclust.model_selection._votes import Voted, Votes, heard
+from conclust.model_selection._votes import Voted, Votes, count_votes, heard
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -717,9 +717,11 @@ def _on_all(judged: list[Judged], X: FloatArray, pairs: Constraints) -> Iterator
     heavy = sorted(judged, key=_weight, reverse=True)[:MOST_ON_ALL]
     total = sum(one.weight for one in heavy)
     there: dict[int, Scatter] = {}  # rows in each space, which members share
+    votes = [one.member.voice for one in heavy if isinstance(one.member.voice, Votes)]
+    counted = count_votes(votes, X)
     for number, one in enumerate(heavy, start=1):
         yield one._replace(
-            member=_member_on_all(one.member, X, pairs, there), weight=one.weight / total
+            member=_member_on_all(one.member, X, pairs, there, counted), weight=one.weight / total
         )
         later = {id(getattr(other.member.voice, "space", None)) for other in heavy[number:]}
         for space in there.keys() - later:
@@ -727,13 +729,18 @@ def _on_all(judged: list[Judged], X: FloatArray, pairs: Constraints) -> Iterator
 
 
 def _member_on_all(
-    member: Member, X: FloatArray, pairs: Constraints, there: dict[int, Scatter]
+    member: Member,
+    X: FloatArray,
+    pairs: Constraints,
+    there: dict[int, Scatter],
+    counted: dict[Votes, Said],
 ) -> Member:
     """A mixture goes on from where it was; votes stand, and the statements speak."""
     voice = member.voice
     if isinstance(voice, Votes):
         assert isinstance(member.found, Voted)
-        return member._replace(found=heard(member.found, voice.log_prior(X), pairs.pairs()))
+        log_prior = counted.pop(voice).astype(np.float64)
+        return member._replace(found=heard(member.found, log_prior, pairs.pairs()))
     space = id(voice.space)
     if space not in there:
         there[space] = Scatter(voice.space.transform(X))
