@@ -611,7 +611,8 @@ class AutoCluster(Living, Shown, ClusterMixin, BaseEstimator):
             X = step.transform(X)
         X = np.asarray(X.toarray() if sp.issparse(X) else X, dtype=np.float64)
         assert self.consensus_ is not None
-        return self.consensus_.prior(X)
+        with one_blas_thread():  # blocks of few rows: on busy cores its threads mostly wait
+            return self.consensus_.prior(X)
 
     # ------------------------------------------------------------------ known labels, going on
 
