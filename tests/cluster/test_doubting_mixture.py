@@ -108,6 +108,18 @@ def test_the_likelihood_is_that_of_rows_and_statements_and_never_falls_on_forest
         assert (np.diff(objective) > -1e-7).all()
 
 
+@pytest.mark.parametrize("kind", TYPES)
+def test_a_mixture_is_gone_on_from(kind):
+    """The first iteration of a start is its M-step, so both ways are the same."""
+    rows, shares = rows_and_start(0, n=30)
+    known = Constraints([(0, 1)], [(2, 3)], n_samples=30).pairs()
+    scatter, how = Scatter(rows), {"covariance_type": kind, "max_iter": 3, "tol": 0.0}
+    first = m_step(scatter, shares, kind, 1e-6)
+    by_shares = doubting_mixture(scatter, known, shares, **how)
+    by_mixture = doubting_mixture(scatter, known, first, **how)
+    np.testing.assert_array_equal(by_mixture.responsibilities, by_shares.responsibilities)
+
+
 def penalized(scatter, known, shares, rates, n_iter):
     """Log-likelihood after some iterations, with the prior that the M-step stands for."""
     run = doubting_mixture(

@@ -7,7 +7,7 @@ from sklearn.metrics import adjusted_rand_score as ari
 
 from conclust import sample_constraints
 from conclust.model_selection import _votes
-from conclust.model_selection._votes import View, Votes, elect, log_share, voting
+from conclust.model_selection._votes import View, Votes, count_votes, elect, log_share, voting
 
 X, y = make_circles(160, factor=0.4, noise=0.05, random_state=0)
 ONES = np.ones(2)
@@ -73,6 +73,24 @@ def test_landmarks_stand_for_all(monkeypatch):
     assert few.basis.shape[1] <= 60
     np.testing.assert_allclose(few.basis.T @ few.basis, np.eye(few.basis.shape[1]), atol=1e-8)
     assert (elect([few], KNOWN).log_prior.argmax(axis=1) == y).mean() > 0.95
+
+
+def test_several_are_counted_in_one_look(view, monkeypatch):
+    monkeypatch.setattr(_votes, "BLOCK_MANY", 50)
+    other = View(X, np.array([1.0, 3.0]), 1)
+    believed = np.where(np.arange(160)[:, None] % 2 == 0, KNOWN, 0.5)
+    elections = [elect([view], KNOWN), elect([other], KNOWN), elect([view], believed)]
+    votes = [Votes(election) for election in elections]
+    looks = []
+    closeness = _votes.Landmarks.closeness
+    monkeypatch.setattr(
+        _votes.Landmarks, "closeness", lambda *a: (looks.append(len(a[1])), closeness(*a))[1]
+    )
+    counted = count_votes(votes, X)
+    assert sum(looks) == 2 * len(X)  # two views, three elections
+    for one in votes:
+        np.testing.assert_allclose(counted[one], one.log_prior(X), atol=1e-5)
+    assert count_votes([], X) == {}
 
 
 def test_shares():

@@ -101,7 +101,7 @@ class Scatter:
 def doubting_mixture(
     rows: Scatter,
     pairs: SignedPairs,
-    responsibilities: FloatArray,
+    start: FloatArray | Mixture,
     *,
     covariance_type: str = "tied",
     rates: Rates | None = None,
@@ -118,8 +118,8 @@ def doubting_mixture(
         The rows, with the sums that covariances are made of.
     pairs : SignedPairs
         The statements as pairs with signs and weights.
-    responsibilities : ndarray of shape (n_samples, n_components)
-        The start; see `softened`.
+    start : ndarray of shape (n_samples, n_components) or Mixture
+        Responsibilities, see `softened`; or a mixture of rows as they are in `rows`, to go on from.
     covariance_type : {"full", "tied", "diag", "spherical"}, default="tied"
     rates : Rates, default=None
         How often statements are wrong; estimated by default.
@@ -136,13 +136,13 @@ def doubting_mixture(
     -------
     Doubted
     """
-    beliefs = Beliefs(pairs, responsibilities.shape[1])
-    first = m_step(rows, responsibilities, covariance_type, reg_covar)
-    del responsibilities  # numbers for each row and component, before as many are made
+    if not isinstance(start, Mixture):  # lets go of numbers for each row before as many are made
+        start = m_step(rows, start, covariance_type, reg_covar)
+    beliefs = Beliefs(pairs, len(start.weights))
     found: Doubted = until_beliefs_stand(
         lambda mixture, rates: _expect(rows, beliefs, mixture, covariance_type, rates),
         lambda found: m_step(rows, found.responsibilities, covariance_type, reg_covar),
-        first,
+        start,
         pairs,
         rates=rates,
         max_iter=max_iter,

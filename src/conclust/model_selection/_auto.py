@@ -33,7 +33,6 @@ from conclust.cluster import (
     ConstrainedKMeans,
     Scatter,
     doubting_mixture,
-    normalize,
     rates_of,
     rates_of_shares,
     softened,
@@ -47,7 +46,7 @@ from conclust.model_selection._choose import (
     folds,
     held_out_score,
 )
-from conclust.model_selection._consensus import Consensus, Heard, agree
+from conclust.model_selection._consensus import Consensus, Heard, Said, agree
 from conclust.model_selection._n_clusters import KCurve, check_range, choose_n_clusters
 from conclust.model_selection._stack import (
     Fitter,
@@ -60,7 +59,7 @@ from conclust.model_selection._stack import (
     problem_of,
     share_out,
 )
-from conclust.model_selection._votes import Voted, Votes, heard
+from conclust.model_selection._votes import Voted, Votes, count_votes, heard
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -612,7 +611,8 @@ class AutoCluster(Living, Shown, ClusterMixin, BaseEstimator):
             X = step.transform(X)
         X = np.asarray(X.toarray() if sp.issparse(X) else X, dtype=np.float64)
         assert self.consensus_ is not None
-        return self.consensus_.prior(X)
+        with one_blas_thread():  # blocks of few rows: on busy cores its threads mostly wait
+            return self.consensus_.prior(X)
 
     # ------------------------------------------------------------------ known labels, going on
 
@@ -718,9 +718,11 @@ def _on_all(judged: list[Judged], X: FloatArray, pairs: Constraints) -> Iterator
     heavy = sorted(judged, key=_weight, reverse=True)[:MOST_ON_ALL]
     total = sum(one.weight for one in heavy)
     there: dict[int, Scatter] = {}  # rows in each space, which members share
+    votes = [one.member.voice for one in heavy if isinstance(one.member.voice, Votes)]
+    counted = count_votes(votes, X)
     for number, one in enumerate(heavy, start=1):
         yield one._replace(
-            member=_member_on_all(one.member, X, pairs, there), weight=one.weight / total
+            member=_member_on_all(one.member, X, pairs, there, counted), weight=one.weight / total
         )
         later = {id(getattr(other.member.voice, "space", None)) for other in heavy[number:]}
         for space in there.keys() - later:
@@ -728,13 +730,18 @@ def _on_all(judged: list[Judged], X: FloatArray, pairs: Constraints) -> Iterator
 
 
 def _member_on_all(
-    member: Member, X: FloatArray, pairs: Constraints, there: dict[int, Scatter]
+    member: Member,
+    X: FloatArray,
+    pairs: Constraints,
+    there: dict[int, Scatter],
+    counted: dict[Votes, Said],
 ) -> Member:
     """A mixture goes on from where it was; votes stand, and the statements speak."""
     voice = member.voice
     if isinstance(voice, Votes):
         assert isinstance(member.found, Voted)
-        return member._replace(found=heard(member.found, voice.log_prior(X), pairs.pairs()))
+        log_prior = counted.pop(voice).astype(np.float64)
+        return member._replace(found=heard(member.found, log_prior, pairs.pairs()))
     space = id(voice.space)
     if space not in there:
         there[space] = Scatter(voice.space.transform(X))
@@ -742,7 +749,7 @@ def _member_on_all(
     found = doubting_mixture(
         rows,
         pairs.pairs(),
-        normalize(voice.log_prior_there(rows))[1],
+        voice.about(rows.mean),
         covariance_type=voice.covariance_type,
         max_iter=MAX_ITER_ALL,
     )

@@ -174,8 +174,12 @@ def fewer_rows(
         others, size=min(n_others, len(others)), replace=False
     )
     rows = np.sort(np.concatenate([named, drawn]))
-    plain = constraints.to_frame(ids=range(n_samples))
-    return X[rows], Constraints.from_frame(plain, ids=rows.tolist())
+    if constraints.apart_groups:  # written out: their pairs are dealt into folds one by one
+        plain = constraints.to_frame(ids=range(n_samples))
+        return X[rows], Constraints.from_frame(plain, ids=rows.tolist())
+    place = np.full(n_samples, -1)
+    place[rows] = np.arange(len(rows))
+    return X[rows], constraints.moved(place, len(rows), ids=rows)
 
 
 def choose_method(

@@ -159,10 +159,9 @@ class Mixed:
         """Log densities of the clusters, with their weights, up to a constant of each row."""
         return log_shares(self.space.transform(X) - self.mean, self.mixture, self.covariance_type)
 
-    def log_prior_there(self, rows: Scatter) -> FloatArray:
-        """The same for rows that stand in the space, about a mean of their own."""
-        moved = self.mixture._replace(means=self.mixture.means + (self.mean - rows.mean))
-        return log_shares(rows.X, moved, self.covariance_type)
+    def about(self, mean: FloatArray) -> Mixture:
+        """The mixture of rows that stand in the space about another mean."""
+        return self.mixture._replace(means=self.mixture.means + (self.mean - mean))
 
 
 def problem_of(
