@@ -82,7 +82,17 @@ class Piles(Strategy):
             )
         if state.n_samples < 2:
             return []
-        _, units, belongs = self._belonging(state)
+        found: list[Proposal] = []
+        n_rows = max(self.max_rows, 2)
+        while not found:
+            found = self._proposals(state, n, n_rows)
+            if n_rows >= state.n_samples:
+                break
+            n_rows *= 2  # of those drawn before, everything is known
+        return filled(found, state, n, random_state)
+
+    def _proposals(self, state: State, n: int, max_rows: int) -> list[Proposal]:
+        _, units, belongs = _belonging(state, max_rows)
         free = ~np.isin(units.name, [state.closure.group[row] for row in _rows_of(state.held)])
         free[belongs.groups[: belongs.n_known]] = False
         found: list[Proposal] = []
@@ -94,7 +104,7 @@ class Piles(Strategy):
             proposal = _proposal(units, choice)
             if _is_open(state, proposal):
                 found.append(proposal)
-        return filled(found, state, n, random_state)
+        return found
 
     def labels(self, state: State) -> IntArray:
         """The clustering of its own: each row where it was put, or most probably belongs.
@@ -109,28 +119,30 @@ class Piles(Strategy):
         ndarray of shape (n_samples,)
             The cluster of each row.
         """
-        rows, units, belongs = self._belonging(state)
+        rows, units, belongs = _belonging(state, self.max_rows)
         of_unit = belongs.probability[:, :-1].argmax(axis=1)
         of_unit[belongs.groups] = np.arange(len(belongs.groups))
         labels = of_unit[np.searchsorted(units.name, state.closure.group[rows])]
         return labels if len(rows) == state.n_samples else extended(state.X, rows, labels)
 
-    def _belonging(self, state: State) -> tuple[IntArray, Units, Membership]:
-        """The rows that questions are about, which are known to be one, and where they belong."""
-        rows = rows_for(state.constraints, state.n_samples, self.max_rows)
-        units = units_of(state.X, rows, state.closure)
-        dense = _density(state, rows)[np.searchsorted(rows, units.card)]
-        return rows, units, membership(state, units, dense)
+
+def _belonging(state: State, max_rows: int) -> tuple[IntArray, Units, Membership]:
+    """Some rows, which of them are known to be one, and where these belong."""
+    rows = rows_for(state.constraints, state.n_samples, max_rows)
+    units = units_of(state.X, rows, state.closure)
+    dense = _density(state, rows)[np.searchsorted(rows, units.card)]
+    return rows, units, membership(state, units, dense)
 
 
 def _density(state: State, rows: IntArray) -> FloatArray:
     """The larger, the nearer the neighbours; computed once."""
-    last = state.memory.get("density")
+    key = "density", len(rows)
+    last = state.memory.get(key)
     if last is None or not np.array_equal(rows, last[0]):
         near = NearestNeighbors(n_neighbors=min(NEIGHBORS, len(rows) - 1)).fit(state.X[rows])
         away = near.kneighbors()[0].mean(axis=1)
         last = rows, 1 / (away + (np.median(away) or 1.0))
-        state.memory["density"] = last
+        state.memory[key] = last
     found: FloatArray = last[1]
     return found
 
@@ -205,11 +217,10 @@ def _best(told: FloatArray, n: int, n_groups: int) -> tuple[float, int, int]:
 
 def _proposal(units: Units, choice: Choice) -> Proposal:
     cards = tuple(units.card[[*choice.groups, *choice.units]].tolist())
-    n_groups = int((units.size[choice.groups] > 1).sum())
+    is_known = (units.size[choice.groups] > 1).any()
     why = (
-        f"rows that may belong to {'a known group' if n_groups == 1 else 'known groups'}, and one "
-        f"of {'it' if n_groups == 1 else f'each of these {n_groups}'}"
-        if n_groups
+        "some stand for known groups: which of the others belong there?"
+        if is_known
         else "rows that may belong together"
     )
     return Proposal(cards, why, choice.worth, "pair" if len(cards) == 2 else "piles")
