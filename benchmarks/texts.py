@@ -76,7 +76,11 @@ def said(what, y, model, X, **told):
 
 
 def ask(name, options):
-    X, y = part_of(name, options.rows or 500)
+    for draw in range(options.draws):
+        ask_about(name, *part_of(name, options.rows or 500, draw), options)
+
+
+def ask_about(name, X, y, options):
     n, k = len(X), y.max() + 1
     print(f"{name}: {n} rows, {k} classes; v-measure after each number of answers", flush=True)
     plain = KMeans(k, n_init=10, random_state=0).fit(X)
