@@ -20,7 +20,7 @@ DATASETS = ["iris", "wine", "glass", "ionosphere", "segmentation_210", "wdbc"]
 DATASETS += ["parkinsons", "sonar", "balance", "vowel"]
 QUESTIONS = [10, 25, 50, 100, 200]
 # An answer that sorts ten rows tells far more than one about a pair, and takes longer: curves by
-# number of answers would compare nothing. `benchmarks/texts.py --ask` counts the rows shown as well.
+# number of answers would compare nothing. `benchmarks/texts.py --ask` counts rows shown as well.
 ASKED = [name for name in STRATEGIES if name != "piles"]
 # A case takes 5 to 30 seconds, so that only what the aims compare has as many seeds as the rivals.
 N_SEEDS, COMPARED = 5, ["auto", "random"]
