@@ -4,9 +4,10 @@
 [--rates] [--change]``.
 
 Rows of 50 numbers around ten centres, true answers; the first question apart, then the median of
-fifty after so many answers. ``--rates`` instead compares `flip_rate_` with the true share of wrong
-answers, with and without rechecks, on iris, wine and glass; ``--change`` `expected_change_` with
-what the next ten answers did (a minute or two each).
+fifty after so many answers ("piles" knows 1 000 rows after 120, and goes on with others).
+``--rates`` instead compares `flip_rate_` with the true share of wrong answers, with and without
+rechecks, on iris, wine and glass; ``--change`` `expected_change_` with what the next ten answers
+did (a minute or two each).
 """
 
 import argparse

@@ -1,14 +1,17 @@
 """Short texts: what answers add to their embedding, true ones and lopsided ones.
 
     CONCLUST_DATA=folder python benchmarks/texts.py [tweet89 massive18] [--draws 1] [--rows 3000]
-    CONCLUST_DATA=folder python benchmarks/texts.py --ask [tweet89 massive18] [--rows 500]
+    CONCLUST_DATA=folder python benchmarks/texts.py --ask [tweet89 massive18] [--rows 500] [--piles]
 
 A third as many answers as rows, about random pairs, true or lopsided (35 % of "same" wrong, more
 often the farther apart, 0.5 % of "different"; see lopsided.py). Accuracy under the best matching of
 clusters and classes, and normalised mutual information, of k-means told nothing, PCKMeans, PCKMeans
 on rows averaged over their neighbours, the same begun with average linkage, and AutoCluster.
 `--ask` asks instead: v-measure of the clusters after 100 to n answers of `conclust.active`, ten at
-a time and one at a time.
+a time and one at a time; then, with `--piles` alone, ten rows sorted at each answer (strategy
+"piles"): after every twenty answers the rows shown so far, and the v-measure of the clusters of
+`AutoCluster` and of the strategy itself; `--wrong 0.1` puts a tenth of the rows into another pile,
+`--unknown` does not tell the number of classes.
 """
 
 import argparse
@@ -73,12 +76,16 @@ def said(what, y, model, X, **told):
 
 
 def ask(name, options):
-    X, y = part_of(name, options.rows or 500)
+    for draw in range(options.draws):
+        ask_about(name, *part_of(name, options.rows or 500, draw), options)
+
+
+def ask_about(name, X, y, options):
     n, k = len(X), y.max() + 1
     print(f"{name}: {n} rows, {k} classes; v-measure after each number of answers", flush=True)
     plain = KMeans(k, n_init=10, random_state=0).fit(X)
     print(f"  told nothing: {v_measure_score(y, plain.labels_):.3f}")
-    for batch in (10, 1):
+    for batch in () if options.piles else (10, 1):
         began = time.perf_counter()
         session = active.Session(X, n_clusters=k, random_state=0)
         oracle, n_told, line = active.Labels(y), 0, []
@@ -93,6 +100,34 @@ def ask(name, options):
                 line.append(f"{n_told}: {v_measure_score(y, session.labels_):.3f}")
                 took = time.perf_counter() - began
                 print(f"  {batch} at a time, {line[-1]}, {took:.0f} s so far", flush=True)
+    sort(X, y, None if options.unknown else k, options.wrong)
+
+
+def sort(X, y, k, wrong):
+    """Ten rows at a time, one question after the other, until nothing is open."""
+    oracle = active.Labels(y)
+    if wrong:
+        oracle = active.Noisy(oracle, wrong, wrong, random_state=0)
+    session = active.Session(X, n_clusters=k, strategy="piles", random_state=0)
+    own = active.Session(X, n_clusters=k, strategy="piles", estimator="strategy", random_state=0)
+    n_cards, waited = 0, 0.0
+    while len(session) < len(X):
+        began = time.perf_counter()
+        questions = session.ask()
+        waited += time.perf_counter() - began
+        for question, answer in zip(questions, oracle(questions), strict=True):
+            session.tell(question, answer)
+            own.tell(own.pose(question.samples, question.kind), answer)
+            n_cards += len(question.samples)
+        if not questions or len(session) % 20 == 0:
+            scores = [v_measure_score(y, each.labels_) for each in (session, own)]
+            print(
+                f"  piles, {len(session)} answers, {n_cards} rows shown: "
+                f"{scores[0]:.3f}, own clusters {scores[1]:.3f}, {waited:.1f} s for the questions",
+                flush=True,
+            )
+        if not questions:
+            return
 
 
 def main():
@@ -101,6 +136,9 @@ def main():
     parser.add_argument("--draws", type=int, default=1)
     parser.add_argument("--rows", type=int, default=0, help="A random part; all by default.")
     parser.add_argument("--ask", action="store_true")
+    parser.add_argument("--piles", action="store_true", help="With --ask: these only.")
+    parser.add_argument("--wrong", type=float, default=0.0, help="Share of rows, with --piles.")
+    parser.add_argument("--unknown", action="store_true", help="The number of classes is.")
     options = parser.parse_args()
     warnings.simplefilter("ignore")
     for name in options.sets:

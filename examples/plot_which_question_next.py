@@ -41,5 +41,5 @@ for strategy, session in sessions.items():
     print(f"{strategy}: {same} of 120 answers are 'same'")
 
 # %%
-# This is one seed and one data set, and three of nine strategies. All of them, on more data, with
-# wrong answers, too: ``python -m reproduction active``.
+# This is one seed and one data set, and three of ten strategies. All that ask about two or
+# three rows, on more data, with wrong answers, too: ``python -m reproduction active``.

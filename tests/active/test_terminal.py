@@ -75,3 +75,25 @@ def test_a_person_answers_until_it_is_enough(monkeypatch, capsys):
     assert "type y, n, u (unsure) or q (enough)" in capsys.readouterr().out
     monkeypatch.setattr("sys.stdin", io.StringIO("y\n"))
     assert len(ask(X, Terminal(), 10, strategy="random", random_state=0)) == 1
+
+
+def test_rows_of_piles_are_listed():
+    frame = pd.DataFrame({"town": ["Rome"] * 3, "age": [31.0, 40.25, 3.0]})
+    lines = shown(question(frame, "piles", ("ann", "bob", "cid"))).splitlines()
+    assert lines == [
+        " 1 ann   age: 31, town: Rome",
+        " 2 bob   age: 40.25, town: Rome",
+        " 3 cid   age: 3, town: Rome",
+    ]
+    long = shown(question(["word " * 40, "b\x1b", "c"], "piles", ("ann", "bob", "cid")))
+    assert max(map(len, long.splitlines())) <= 100
+    assert long.splitlines()[1].startswith(" " * 9 + "word")
+    assert "\x1b" not in long
+
+
+def test_a_person_sorts_piles(monkeypatch, capsys):
+    monkeypatch.setattr("sys.stdin", io.StringIO("aabbc\nq\n"))
+    rows = np.array([[0.0], [0.1], [5.0], [5.1], [9.0]])
+    session = ask(rows, Terminal(), 10, strategy="piles", random_state=0)
+    assert session.history_["kind"].tolist() == ["piles"]
+    assert "a letter for each row" in capsys.readouterr().out

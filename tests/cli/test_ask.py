@@ -5,7 +5,9 @@ import json
 import pytest
 from click.testing import CliRunner
 
+from conclust import active
 from conclust.cli import main
+from conclust.cli._ask import STRATEGIES
 from tests.cli.conftest import assert_bad_input, read
 
 
@@ -127,3 +129,27 @@ def test_bad_input(told, blobs):
     formulas.write_text("key,x\n=1+1,2.5\nb,7\nc,4\n")
     result = asked(formulas, "--constraints", blobs.folder / "l.csv", "--id-col", "key")
     assert_bad_input(result, "formula", "l.json")
+
+
+def test_the_strategies_are_those_of_the_package():
+    assert list(STRATEGIES) == list(active.STRATEGIES)
+
+
+def test_piles_are_sorted_by_letters(told):
+    result = told("aabbccaabb\nab\nu\nundo\nq\n", "--strategy", "piles")
+    assert result.exit_code == 0, result.output
+    assert "a letter for each row" in result.output
+    assert "Which of these belong together?" in result.output
+    assert "a label for each row (10 rows)" in result.output
+    assert "1 answers (1 piles), kept in" in result.output
+    rows = read(told.answers)
+    assert [row["type"] for row in rows].count("must-link") == 7
+    assert [row["type"] for row in rows].count("cannot-link") == 3
+
+
+def test_piles_go_on_with_the_same_file(told):
+    told("aabbccaabb\nq\n", "--strategy", "piles")
+    before = read(told.answers)
+    result = told("u\nq\n", "--strategy", "piles")
+    assert result.exit_code == 0, result.output
+    assert read(told.answers) == before  # a line has no room for ten rows that are unsure

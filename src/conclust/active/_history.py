@@ -47,7 +47,8 @@ def _statement_rows(told: Told, names: Any) -> list[dict[str, Any]]:
         return {**dict(zip("abc", named, strict=False)), "type": kind, **more}
 
     if isinstance(told.answer, str) and told.answer in NO_ANSWER:
-        return [row(told.answer, told.question.samples)]
+        # A line has room for three rows; of more, nothing is said rather than something else.
+        return [row(told.answer, told.question.samples)] if len(told.question.samples) <= 3 else []
     said = statements(told.question, told.answer)
     return [
         row(kind.replace("_", "-"), samples)

@@ -41,5 +41,5 @@ def check_estimator(estimator: Any, strategy: Strategy) -> None:
     if not hasattr(strategy, "labels"):
         raise SessionError(
             f"estimator={OWN!r}: {type(strategy).__name__} makes no clustering of its own; "
-            "strategy='cobras' does."
+            "strategy='cobras' and 'piles' do."
         )

@@ -60,7 +60,7 @@ class Session:
     estimator : clusterer or "strategy", default=None
         What `labels_` comes from; takes ``fit(X, constraints=...)``.
         :class:`~conclust.AutoCluster` by default. "strategy": the clustering that the strategy
-        makes itself; `COBRAS` does.
+        makes itself; `COBRAS` and `Piles` do.
     strategy : str or Strategy, default="auto"
         Which question next: a name of `STRATEGIES`, or an object with its parameters.
     constraints : Constraints, default=None

@@ -14,6 +14,7 @@ from conclust.active.oracles import Enough
 from conclust.exceptions import SessionError
 
 WIDTH = 38  # characters of one value
+LIST_WIDTH = 100  # of a line, where rows are listed
 MAX_FIELDS = 40  # shown; those that differ first
 DIFFERS, EQUAL = "≠", " "
 
@@ -98,15 +99,29 @@ def typed_answer(question: Question, typed: str) -> Any:
 
 
 def shown(question: Question) -> str:
-    """The rows of a question, a column each, values that differ marked."""
+    """The rows of a question, a column each, values that differ marked; of piles a list."""
     fields = list(_fields(question.rows))
     fields.sort(key=lambda field: not _differ(field[1]))  # stable: else in the order of the table
+    if question.kind == "piles":
+        return _listed(_texts(question.names), fields[:MAX_FIELDS])
     lines = [("", " ", _texts(question.names))]
     for name, values in fields[:MAX_FIELDS]:
         lines.append((name, DIFFERS if _differ(values) else EQUAL, values))
     text = "\n".join(_laid_out(lines))
     n_more = len(fields) - MAX_FIELDS
     return f"{text}\n… and {n_more} more columns" if n_more > 0 else text
+
+
+def _listed(names: list[str], fields: list[tuple[str, list[str]]]) -> str:
+    """One row below the other, numbered: ten columns are wider than a terminal."""
+    lines = []
+    for i, name in enumerate(names):
+        values = (f"{field}: {each[i]}" if field else each[i] for field, each in fields)
+        head = f"{i + 1:2} {name}   "
+        lines += textwrap.wrap(
+            head + ", ".join(values), LIST_WIDTH, subsequent_indent=" " * min(len(head), WIDTH)
+        )
+    return "\n".join(lines)
 
 
 def _differ(values: list[str]) -> bool:

@@ -20,7 +20,25 @@ from conclust.cli._options import (
 
 # In larger tables clustering three times, to say what more answers would change, takes too long.
 MAX_ROWS_JUDGED, MIN_JUDGED = 5_000, 10
-KEYS = "y: together, n: apart, u: unsure, undo: the last answer, q: enough"
+ALWAYS = "u: unsure, undo: the last answer, q: enough"
+KEYS = {
+    "pair": f"y: together, n: apart, {ALWAYS}",
+    "triple": f"1, 2, 3: the odd one out, s: all the same, d: all different, {ALWAYS}",
+    "piles": f"a letter for each row, those of a pile the same, such as aab; {ALWAYS}",
+}
+# The names that the package has, as a test checks: help and completion load no class.
+STRATEGIES = (
+    "auto",
+    "random",
+    "explore",
+    "minmax",
+    "npu",
+    "cobras",
+    "boundary",
+    "disagreement",
+    "relative",
+    "piles",
+)
 UNDO, ENOUGH = ("undo", "z"), ("q", "quit", "enough")
 
 
@@ -35,6 +53,12 @@ UNDO, ENOUGH = ("undo", "z"), ("q", "quit", "enough")
 )
 @click.option("--budget", type=click.IntRange(min=1), help="How many questions at most.")
 @click.option("-k", "--n-clusters", type=ClusterCount(), default="auto", help="If it is known.")
+@click.option(
+    "--strategy",
+    type=click.Choice(STRATEGIES),
+    default="auto",
+    help="Which question next; piles: ten rows to sort at once.",
+)
 @click.option("--by", help="Your name, kept beside the answers.")
 @table_options
 @seed_option
@@ -44,12 +68,13 @@ def command(
     links: Path,
     budget: int | None,
     n_clusters: int | str,
+    strategy: str,
     by: str | None,
     options: TableOptions,
     seed: int,
     as_json: bool,
 ) -> None:
-    r"""Answer which rows of DATA belong together; the most useful pairs are asked first.
+    r"""Answer which rows of DATA belong together; the most useful questions are asked first.
 
     Each answer is in the file before the next question is asked: stop whenever you like, and go on
     with the same command.
@@ -57,8 +82,9 @@ def command(
     \b
     conclust ask table.csv --constraints links.csv --id-col key
     conclust ask table.csv --constraints links.csv --id-col key -k 6 --budget 50
+    conclust ask texts.csv --constraints links.csv --id-col key --strategy piles
     """
-    session = _session(data, links, n_clusters, options, seed)
+    session = _session(data, links, n_clusters, strategy, options, seed)
     found = _Dialogue(session, links, by, as_json).run(budget)
     if as_json:
         show_json(found)
@@ -67,7 +93,12 @@ def command(
 
 
 def _session(
-    data: Path, links: Path, n_clusters: int | str, options: TableOptions, seed: int
+    data: Path,
+    links: Path,
+    n_clusters: int | str,
+    strategy: str,
+    options: TableOptions,
+    seed: int,
 ) -> Any:
     from conclust.active import Session
     from conclust.cli._job import check_n_clusters, read_job
@@ -86,6 +117,7 @@ def _session(
         session = Session(
             job.X,
             None if isinstance(n_clusters, str) else n_clusters,
+            strategy=strategy,
             constraints=constraints,
             content=job.X if job.table.frame is None else job.table.frame,
             random_state=seed,
@@ -121,6 +153,7 @@ class _Dialogue:
     def __init__(self, session: Any, links: Path, by: str | None, to_stderr: bool):
         self.session, self.links, self.by = session, links, by
         self.to_stderr = to_stderr
+        self.kind: str | None = None  # of the last question
         self.waiting: list[Any] = []  # questions to be asked once more, the last one first
 
     def say(self, text: str, *, nl: bool = True) -> None:
@@ -130,7 +163,6 @@ class _Dialogue:
         """Ask until it is enough, or nothing is left to ask."""
         from collections import Counter
 
-        self.say(KEYS)
         ended = "enough"
         while (question := self._next(budget)) is not None:
             typed = self._typed(question)
@@ -142,7 +174,8 @@ class _Dialogue:
                 self._tell(question, typed)
         else:
             ended = "budget" if len(self.session) == budget else "nothing left to ask"
-        answers = Counter(map(str, self.session.history_["answer"]))
+        history = self.session.history_
+        answers = Counter(map(_word, history["kind"], history["answer"]))
         return {"ended": ended, "n_answers": len(self.session), "answers": dict(answers)}
 
     def _next(self, budget: int | None) -> Any:
@@ -156,6 +189,9 @@ class _Dialogue:
     def _typed(self, question: Any) -> str:
         from conclust.active.terminal import ASKED, shown
 
+        if question.kind != self.kind:
+            self.say(KEYS[question.kind])
+            self.kind = question.kind
         self.say(f"\n{shown(question)}\n({question.why})")
         self.say(f"{len(self.session) + 1}. {ASKED[question.kind]} ", nl=False)
         try:
@@ -189,6 +225,11 @@ class _Dialogue:
 
     def _write(self) -> None:
         self.session.constraints_.write(self.links)
+
+
+def _word(kind: str, answer: Any) -> str:
+    """What answers are counted by: words, and the kind of question where they are rows or piles."""
+    return answer if isinstance(answer, str) else kind
 
 
 def _print(found: dict[str, Any], data: Path, links: Path, session: Any) -> None:

@@ -8,7 +8,8 @@ from conclust.active import STRATEGIES, Labels, Session, ask
 from tests.active.strategies.conftest import tell, tell_truly
 
 NAMES = sorted(STRATEGIES)
-PAIRWISE = [name for name in NAMES if name != "relative"]
+# Questions about more than two rows have tests of their own.
+PAIRWISE = [name for name in NAMES if name not in ("relative", "piles")]
 
 
 def proposals_of(name, state, n=1, seed=0):
@@ -118,7 +119,8 @@ def test_the_same_session_twice(name, blobs):
 def test_an_answer_taken_back_is_forgotten(name, blobs):
     # Check that the next question after an answer and its undoing is the one asked before.
     X, y = blobs
-    session = ask(X, Labels(y), 6, n_clusters=3, strategy=name, random_state=1)
+    n_told = 2 if name == "piles" else 6  # which may be all there is to tell
+    session = ask(X, Labels(y), n_told, n_clusters=3, strategy=name, random_state=1)
     (before,) = Session(X, 3, strategy=name, constraints=session.constraints_, random_state=0).ask()
     again = Session(X, 3, strategy=name, constraints=session.constraints_, random_state=0)
     (question,) = again.ask()

@@ -6,6 +6,7 @@ from conclust.active.strategies._disagreement import Disagreement
 from conclust.active.strategies._explore import ExploreConsolidate, MinMax
 from conclust.active.strategies._least_known import LeastKnown
 from conclust.active.strategies._npu import NPU
+from conclust.active.strategies._piles import Piles
 from conclust.active.strategies._random import RandomPairs
 from conclust.active.strategies._relative import RelativeSplit
 from conclust.active.strategies._strategy import Strategy
@@ -20,6 +21,7 @@ STRATEGIES: dict[str, type[Strategy]] = {
     "boundary": Boundary,
     "disagreement": Disagreement,
     "relative": RelativeSplit,
+    "piles": Piles,
 }
 
 __all__ = [
@@ -31,6 +33,7 @@ __all__ = [
     "ExploreConsolidate",
     "LeastKnown",
     "MinMax",
+    "Piles",
     "RandomPairs",
     "RelativeSplit",
     "Strategy",

@@ -55,7 +55,7 @@ def clustered(
         warnings.simplefilter("ignore", ConclustWarning)
         warnings.simplefilter("ignore", ConvergenceWarning)
         labels = np.asarray(labels_of(fit_told(model, state.X[rows], among(rows, told.pairwise))))
-    return labels if len(rows) == state.n_samples else _extended(state.X, rows, labels)
+    return labels if len(rows) == state.n_samples else extended(state.X, rows, labels)
 
 
 def _quick(X: FloatArray) -> PCKMeans:
@@ -65,7 +65,7 @@ def _quick(X: FloatArray) -> PCKMeans:
     return PCKMeans(penalty=float(X.var(axis=0).sum()) or 1.0, n_init=1)
 
 
-def _extended(X: FloatArray, rows: IntArray, labels: IntArray) -> IntArray:
+def extended(X: FloatArray, rows: IntArray, labels: IntArray) -> IntArray:
     """Labels of some rows given to all: each other row is where the nearest mean is."""
     clusters = np.unique(labels)
     means = np.array([X[rows[labels == cluster]].mean(axis=0) for cluster in clusters])

@@ -32,7 +32,7 @@ def find_neighborhoods(state: State, random_state: np.random.RandomState) -> lis
     Of answers that contradict each other some groups are left out, so that those returned are
     apart all the same, and at most `state.n_clusters`.
     """
-    cores = _all_apart(state)[: state.n_clusters]
+    cores = all_apart(state)[: state.n_clusters]
     if not cores:
         held = min((min(rows) for rows in state.held), default=None)
         first = random_state.randint(state.n_samples) if held is None else held
@@ -40,7 +40,7 @@ def find_neighborhoods(state: State, random_state: np.random.RandomState) -> lis
     return _with_rest(state, cores)
 
 
-def _all_apart(state: State) -> list[IntArray]:
+def all_apart(state: State) -> list[IntArray]:
     closure = state.closure
     found: list[IntArray] = []
     names: set[int] = set()
