@@ -125,13 +125,14 @@ class LeastKnown(Strategy):
         order = np.argsort(-worth, kind="stable")
         if belongs.shape[1] > len(known):
             order = np.concatenate([_unseen(outlook, probability, known), order])
-        if state.n_clusters is None:
+        outside = np.isfinite(worth)
+        if state.n_clusters is None and outside.any():
             # Which groups there are is known by rows that are asked about until they are in one.
-            share = 1 - belongs[np.isfinite(worth), -1].mean()
+            share = 1 - belongs[outside, -1].mean()
             begun = unsettled(trusted, known)[: random_state.binomial(n_chosen, share)]
             first = np.searchsorted(outlook.rows, begun)
             order = np.concatenate([first, order[~np.isin(order, first)]])
-        order = order[np.isfinite(worth[order])]
+        order = order[outside[order]]
         place = {int(row): i for i, row in enumerate(outlook.rows)}
         found = settle(
             trusted,
