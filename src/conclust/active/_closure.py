@@ -91,6 +91,19 @@ class LiveClosure:
         named = [*self._members, *(g for g in self._apart if g not in self._members)]
         return sorted((self.members(g) for g in named), key=lambda rows: (-len(rows), rows[0]))
 
+    @property
+    def all_apart(self) -> list[IntArray]:
+        """Those of the groups, taken largest first, that are all apart from one another."""
+        found: list[IntArray] = []
+        names: set[int] = set()
+        apart = {int(self.group[rows[0]]): rows for rows in self.groups}
+        order = sorted(apart, key=lambda name: (-len(apart[name]), -len(self.apart_from(name))))
+        for name in order:
+            if names <= self.apart_from(name):
+                names.add(name)
+                found.append(apart[name])
+        return found
+
     def implied(self, a: Any, b: Any) -> npt.NDArray[np.int8]:
         """What follows about pairs: +1 together, -1 apart, 0 open.
 

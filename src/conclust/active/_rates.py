@@ -55,11 +55,19 @@ def rows_for(known: Constraints, n_samples: int, max_rows: int = MAX_ROWS) -> np
 
 
 def fitted_prior(
-    X: FloatArray, n_clusters: int | None, known: Constraints, rate: float, n_checked: int
+    X: FloatArray,
+    n_clusters: int | None,
+    known: Constraints,
+    rate: float,
+    n_checked: int,
+    *,
+    n_clusters_range: tuple[int, int] | None = None,
 ) -> FloatArray:
     """What models that were told `known` say of the rows, (n_rows, n_clusters)."""
     k = "auto" if n_clusters is None else min(n_clusters, len(X))
-    model = AutoCluster(k, flip_rate=rate, n_checked=n_checked, random_state=0)
+    model = AutoCluster(
+        k, n_clusters_range=n_clusters_range, flip_rate=rate, n_checked=n_checked, random_state=0
+    )
     with warnings.catch_warnings():
         # Fewer different rows than clusters: good enough for choosing a question.
         warnings.simplefilter("ignore", ConvergenceWarning)

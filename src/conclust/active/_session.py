@@ -56,7 +56,8 @@ class Session:
     X : {array-like, sparse matrix, data frame} of shape (n_samples, n_features)
         The index of a data frame, where it has one of its own, names the rows.
     n_clusters : int, default=None
-        None: not known.
+        None: not known. Groups that answers made are then counted, where nearly all rows asked
+        about fell into one; else see :func:`~conclust.model_selection.choose_n_clusters`.
     estimator : clusterer or "strategy", default=None
         What `labels_` comes from; takes ``fit(X, constraints=...)``.
         :class:`~conclust.AutoCluster` by default. "strategy": the clustering that the strategy
@@ -446,7 +447,7 @@ class Session:
             labels = self._strategy.labels(state)
             model: Any = OwnClustering(self._X[self._rows.positions], labels)
         else:
-            model = fit_told(self._unfitted(), self._rows_asked, state.constraints)
+            model = fit_told(self._unfitted(state), self._rows_asked, state.constraints)
         probabilities = getattr(model, "probabilities_", None)
         if probabilities is None and hasattr(model, "predict_proba"):
             probabilities = model.predict_proba(self._rows_asked)
@@ -457,11 +458,12 @@ class Session:
         """The rows that can be asked about."""
         return self._X if self._rows.are_all else self._rows.X
 
-    def _unfitted(self) -> Any:
+    def _unfitted(self, state: State) -> Any:
         if self.estimator is None:
             n_clusters = "auto" if self.n_clusters is None else self.n_clusters
             return AutoCluster(
                 n_clusters,
+                n_clusters_range=state.n_clusters_range,
                 flip_rate=self._state.error_rate,
                 n_checked=self._state.n_checked,
                 random_state=self._seed,
@@ -481,7 +483,7 @@ class Session:
                 return OwnClustering(self._X, own.predict(self._X))
             known = self._known(self._told.values())
             if self._all_fitted is None or self._all_fitted[0] != known:
-                self._all_fitted = known, fit_told(self._unfitted(), self._X, known)
+                self._all_fitted = known, fit_told(self._unfitted(self._state), self._X, known)
             return self._all_fitted[1]
 
     @property
@@ -525,7 +527,7 @@ class Session:
             return np.asarray(state.labels)
         if self.estimator == OWN:
             return np.asarray(state.model.predict(self._X))
-        return np.asarray(labels_of(fit_told(self._unfitted(), self._X, self._known(told))))
+        return np.asarray(labels_of(fit_told(self._unfitted(state), self._X, self._known(told))))
 
     @property
     def constraints_(self) -> Constraints:
@@ -560,7 +562,7 @@ class Session:
             state = self._state
             if self.estimator is not None:
                 return state.flip_rate(state.model)
-            estimating = self._unfitted().set_params(flip_rate="auto", n_checked=0)
+            estimating = self._unfitted(state).set_params(flip_rate="auto", n_checked=0)
             return state.flip_rate(fit_told(estimating, self._rows_asked, state.constraints))
 
     @property

@@ -9,6 +9,7 @@ import numpy.typing as npt
 from conclust._arrays import FloatArray, IntArray
 from conclust.active._answers import Said
 from conclust.active._closure import LiveClosure, is_among, pair_keys
+from conclust.active._count import counted_by_answers
 from conclust.active._rates import (
     PRIOR_RATE,
     estimated_rate,
@@ -178,6 +179,16 @@ class State:
     def _key(self, pair: Iterable[int]) -> int:
         a, b = pair
         return int(pair_keys(a, b, self.n_samples))
+
+    @property
+    def n_clusters_range(self) -> tuple[int, int] | None:
+        """The fewest and the most clusters by the groups that answers made.
+
+        None where the number is known, or where rows of groups not met yet may be many.
+        """
+        if self.n_clusters is not None or not self.asked:
+            return None
+        return counted_by_answers(self.closure, np.array(sorted(frozenset().union(*self.asked))))
 
     def flip_rate(self, model: Any) -> FlipRate:
         """Estimated share of must-link and of cannot-link answers that are wrong.

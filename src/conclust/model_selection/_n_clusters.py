@@ -207,6 +207,8 @@ def choose_n_clusters(
     least = next((k for k in numbers if not pairs or not _too_few(pairs, k)), numbers[-1])
     favorite = _favorite({k: v for k, v in spoken.items() if k >= least}, stable=not directions)
     chosen, why = _decide(counts, favorite, least, measure)
+    if n_clusters_range and low == high:
+        why = "no other number was to be tried"
     points = [
         KPoint(k, *counts[k].shares if k in counts else (NAN,) * 3, spoken.get(k, NAN), k >= least)
         for k in sorted({*spoken, *counts})

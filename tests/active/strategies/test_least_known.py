@@ -62,6 +62,20 @@ def test_a_row_is_settled_before_the_next(blobs, make_state):
     assert row in second.samples
 
 
+def test_rows_begun_are_settled_where_the_number_is_not_known(blobs, make_state):
+    # Check that a row turned away by two of three groups is asked about, sure as its place seems.
+    X, y = blobs
+    row = int(np.flatnonzero(y == 2)[-1])
+    groups = [np.flatnonzero(y == c)[:4].tolist() for c in range(3)]
+    must = [(rows[0], other) for rows in groups for other in rows[1:]]
+    firsts = [rows[0] for rows in groups]
+    cannot = [(a, b) for i, a in enumerate(firsts) for b in firsts[:i]]
+    for away in ([], [(row, firsts[0]), (row, firsts[1])]):
+        state = make_state(X, None, must=must, cannot=[*cannot, *away])
+        found = LEAST_KNOWN.propose(state, 3, np.random.RandomState(0))
+        assert any(row in proposal.samples for proposal in found) == bool(away)
+
+
 def test_the_likeliest_group_is_asked_about_first(blobs, make_state):
     X, y = blobs
     state = make_state(X, 3, cannot=[(0, 10), (0, 20), (10, 20)])

@@ -22,6 +22,7 @@ from conclust.active.strategies._neighborhoods import (
     find_neighborhoods,
     rows_outside,
     settle,
+    unsettled,
 )
 from conclust.active.strategies._random import drawn_pairs
 from conclust.active.strategies._strategy import Strategy
@@ -60,7 +61,9 @@ class LeastKnown(Strategy):
     more probably wrong than right make no group, and what follows from them is asked. A question
     is about a row and the group it most probably belongs to: worth what the answer tells, times
     what it would tell of the rows around. While there may be groups that nobody has seen, typical
-    rows of clusters without answers come first.
+    rows of clusters without answers come first. Where the number of clusters is not known, rows
+    begun are asked about until their group is known, or they are one: as many of the questions as
+    the share of rows that probably belong to groups known.
 
     Parameters
     ----------
@@ -122,7 +125,14 @@ class LeastKnown(Strategy):
         order = np.argsort(-worth, kind="stable")
         if belongs.shape[1] > len(known):
             order = np.concatenate([_unseen(outlook, probability, known), order])
-        order = order[np.isfinite(worth[order])]
+        outside = np.isfinite(worth)
+        if state.n_clusters is None and outside.any():
+            # Which groups there are is known by rows that are asked about until they are in one.
+            share = 1 - belongs[outside, -1].mean()
+            begun = unsettled(trusted, known)[: random_state.binomial(n_chosen, share)]
+            first = np.searchsorted(outlook.rows, begun)
+            order = np.concatenate([first, order[~np.isin(order, first)]])
+        order = order[outside[order]]
         place = {int(row): i for i, row in enumerate(outlook.rows)}
         found = settle(
             trusted,
@@ -154,7 +164,12 @@ class LeastKnown(Strategy):
             return last
         known = among(rows, state.constraints.pairwise)
         prior = fitted_prior(
-            state.X[rows], state.n_clusters, known, state.error_rate, state.n_checked
+            state.X[rows],
+            state.n_clusters,
+            known,
+            state.error_rate,
+            state.n_checked,
+            n_clusters_range=state.n_clusters_range,
         )
         n_neighbors = min(NEIGHBORS, len(rows) - 1)
         near = NearestNeighbors(n_neighbors=n_neighbors).fit(state.X[rows])

@@ -16,7 +16,6 @@ from scipy.special import logsumexp
 from conclust._arrays import FloatArray, IntArray
 from conclust.active._closure import LiveClosure
 from conclust.active._state import State
-from conclust.active.strategies._neighborhoods import all_apart
 
 # How rows scatter in groups is known beforehand as well as so many rows for each feature would tell
 # it: alike in all directions, by this share of the variance of all rows.
@@ -142,7 +141,7 @@ def membership(
     -------
     Membership
     """
-    names = [int(state.closure.group[rows[0]]) for rows in all_apart(state)]
+    names = [int(state.closure.group[rows[0]]) for rows in state.closure.all_apart]
     known = np.searchsorted(units.name, np.array(names, dtype=np.int64))
     is_all = state.n_clusters is not None and len(known) >= state.n_clusters
     alike = log_likelihood(units, known) * TEMPER

@@ -32,25 +32,12 @@ def find_neighborhoods(state: State, random_state: np.random.RandomState) -> lis
     Of answers that contradict each other some groups are left out, so that those returned are
     apart all the same, and at most `state.n_clusters`.
     """
-    cores = all_apart(state)[: state.n_clusters]
+    cores = state.closure.all_apart[: state.n_clusters]
     if not cores:
         held = min((min(rows) for rows in state.held), default=None)
         first = random_state.randint(state.n_samples) if held is None else held
         return [Neighborhood(np.array([first]), np.array([first]))]
     return _with_rest(state, cores)
-
-
-def all_apart(state: State) -> list[IntArray]:
-    closure = state.closure
-    found: list[IntArray] = []
-    names: set[int] = set()
-    apart = {int(closure.group[rows[0]]): rows for rows in closure.groups}
-    order = sorted(apart, key=lambda name: (-len(apart[name]), -len(closure.apart_from(name))))
-    for name in order:
-        if names <= closure.apart_from(name):
-            names.add(name)
-            found.append(apart[name])
-    return found
 
 
 def _with_rest(state: State, cores: list[IntArray]) -> list[Neighborhood]:
