@@ -114,6 +114,7 @@ def _fit_seeded(
         inner.reasons_.insert(0, f"{n_clusters} clusters: y names as many classes.")
     if not _has_own_sizes(inner):
         inner._renumber(renumbering(inner.labels_, known.number, n_clusters))
+    inner._heed(X, known, constraints)
     if known.how == "hard":
         _bind_all(inner, X, known, all_said, more)
     _take_over(model, inner)
@@ -263,6 +264,9 @@ class Living(LazyLabels):
         n_clusters = None if isinstance(asked, str) else int(asked)
         how: dict[str, Any] = {"keeps_all": self._keeps_all, "name": type(self).__name__}
         return known_labels(y, self.seeds, n_rows(X), n_clusters, **how)
+
+    def _heed(self, X: Any, known: Known, constraints: Constraints) -> None:
+        """Learn more from known labels than the pairs they made say; `constraints` are others."""
 
     def _renumber(self, number: IntArray) -> None:
         """Give each cluster its new number."""

@@ -18,10 +18,11 @@ from sklearn.utils.validation import check_is_fitted
 from conclust._arrays import FloatArray, IntArray
 from conclust._declare import KINDS, Named, Takes
 from conclust._fitting import fit_told, labels_of
-from conclust._folds import AS_GOOD, N_FOLDS
+from conclust._folds import AS_GOOD, FEW, N_FOLDS
 from conclust._known_labels import Known
 from conclust._living import Living, told
 from conclust._lloyd.start import means_of
+from conclust._placement.belief import Rates
 from conclust._progress import progress
 from conclust._sklearn import Interval, StrOptions, fit_context
 from conclust._statements import by_statement, most_doubted
@@ -36,6 +37,7 @@ from conclust.cluster import (
     rates_of,
     rates_of_shares,
     softened,
+    wrong_shares,
 )
 from conclust.constraints import Constraints
 from conclust.hierarchy import ReCon
@@ -46,6 +48,7 @@ from conclust.model_selection._choose import (
     folds,
     held_out_score,
 )
+from conclust.model_selection._classes import ByClass, doubt_of, heed
 from conclust.model_selection._consensus import Consensus, Heard, Said, agree
 from conclust.model_selection._n_clusters import KCurve, check_range, choose_n_clusters
 from conclust.model_selection._stack import (
@@ -80,6 +83,9 @@ LEAST_PART = 0.01
 # A tree of more rows takes too long to be tried unasked.
 MAX_ROWS_TREE = 5_000
 NAN = float("nan")
+# Ends of sentences of which the latest counts.
+SEEM_WRONG = "pairwise statements seem wrong."
+NO_MORE = "rows and statements speak for no more."
 
 
 class Tried(NamedTuple):
@@ -198,6 +204,10 @@ class AutoCluster(Living, Shown, ClusterMixin, BaseEstimator):
     clusters are matched, the mean of what they say makes first clusters, and a row is of the
     cluster whose profile, the mean of what each member says of its rows, is nearest to its own.
 
+    Where labels are known (`y`), of 20 rows or more and of every cluster, the rows that have them
+    vote on the others as well, near ones most. Their part is by how well they know the labels of
+    one another, each row being asked of all others, against what the models say of them.
+
     Above 5 000 rows, or 1 000 pairs, all this is done on a sample of 600 pairs, the rows they name
     and others, 2 000 in all; the mixtures found are then fitted to all rows and statements. More
     than 50 features are brought down to their 50 leading components.
@@ -287,6 +297,7 @@ class AutoCluster(Living, Shown, ClusterMixin, BaseEstimator):
         self.reasons_: list[str] = []
         self.history_: list[Tried] = []
         self.consensus_: Consensus | None = None
+        self.by_class_: ByClass | None = None
         self.labels_: Any
         self.model_: Any = None
         self.curve_: KCurve | None = None
@@ -316,13 +327,20 @@ class AutoCluster(Living, Shown, ClusterMixin, BaseEstimator):
         self.n_iter_ = len(self.history_)
         self.labels_ = self.labels_.astype(np.int32)
         self.report_ = constraints.report(self.labels_)
-        n_found = len(np.unique(self.labels_))
-        if n_found < self.n_clusters_:
-            self.reasons_.append(
-                f"Only {n_found} of {self.n_clusters_} clusters have rows: rows and statements "
-                "speak for no more."
-            )
+        self._tell_empty()
         return self
+
+    def _tell_empty(self) -> None:
+        """Say so where clusters have no rows."""
+        n_found = len(np.unique(self.labels_))
+        few = n_found < self.n_clusters_
+        self._say(few, f"Only {n_found} of {self.n_clusters_} clusters have rows: ", NO_MORE)
+
+    def _say(self, it_is_so: bool, words: str, end: str) -> None:
+        """A reason, if it is one, instead of the one before that ended alike."""
+        self.reasons_ = [reason for reason in self.reasons_ if not reason.endswith(end)]
+        if it_is_so:
+            self.reasons_.append(words + end)
 
     def _choose_number(self, X: Any, constraints: Constraints, seed: int) -> None:
         """Set `n_clusters_`."""
@@ -529,8 +547,7 @@ class AutoCluster(Living, Shown, ClusterMixin, BaseEstimator):
             shares[1] if (sign < 0).any() else NAN,
         )
         n_doubted = int((self.doubt_[pairwise] > 0.5).sum())
-        if n_doubted:
-            self.reasons_.append(f"{n_doubted} of {len(pairwise)} pairwise statements seem wrong.")
+        self._say(n_doubted > 0, f"{n_doubted} of {len(pairwise)} ", SEEM_WRONG)
 
     # ------------------------------------------------------------------ afterwards
 
@@ -607,12 +624,17 @@ class AutoCluster(Living, Shown, ClusterMixin, BaseEstimator):
             dense = sp.issparse(X) and isinstance(self.model_, ReCon)
             labels = self.model_.predict(X.toarray() if dense else X)
             return softened(self._numbers_[labels], self.n_clusters_)
-        for step in self.steps_:
-            X = step.transform(X)
-        X = np.asarray(X.toarray() if sp.issparse(X) else X, dtype=np.float64)
+        X = self._seen(X)
         assert self.consensus_ is not None
         with one_blas_thread():  # blocks of few rows: on busy cores its threads mostly wait
-            return self.consensus_.prior(X)
+            prior = self.consensus_.prior(X)
+            return prior if self.by_class_ is None else self.by_class_.mixed(prior, X)
+
+    def _seen(self, X: Any) -> FloatArray:
+        """Rows as the models see them."""
+        for step in self.steps_:
+            X = step.transform(X)
+        return np.asarray(X.toarray() if sp.issparse(X) else X, dtype=np.float64)
 
     # ------------------------------------------------------------------ known labels, going on
 
@@ -628,6 +650,35 @@ class AutoCluster(Living, Shown, ClusterMixin, BaseEstimator):
             )
         return known
 
+    def _heed(self, X: Any, known: Known, constraints: Constraints) -> None:
+        """Where every cluster has a class, let rows of known classes vote on the others."""
+        classes = np.unique(known.number[known.rows])
+        few = len(known.rows) < FEW or len(classes) < self.n_clusters_
+        if few or self.model_ is not None:
+            return
+        X = self._seen(check_new_rows(self, X, dtype=[np.float64, np.float32]))
+        with one_blas_thread():
+            found = heed(X, self.prior_, known.number, 0)
+        self.by_class_, self.prior_, self.probabilities_ = (
+            found.by_class,
+            found.prior,
+            found.believed,
+        )
+        others = constraints.pairwise
+        if len(others):
+            rates = rates_of(self.flip_rate, others.pairs()) or Rates(found.wrong, found.wrong)
+            self.probabilities_ = believe(found.believed, others, rates).probability
+        self._relabel(self.probabilities_.argmax(axis=1))
+        pairs = self.constraints_.pairwise.pairs()
+        doubt = doubt_of(pairs, self.probabilities_)
+        self._tell_rates(wrong_shares(doubt, pairs), doubt, self.constraints_)
+        self._tell_empty()
+        self.reasons_.append(
+            f"Rows of known classes vote on those near them, with a part of "
+            f"{found.by_class.weight:.0%} beside the models: by how well each knows labels that "
+            "it is not told."
+        )
+
     _resumes: IntArray | None = None  # the labels that a copy made by `update` goes on from
 
     @property
@@ -638,6 +689,8 @@ class AutoCluster(Living, Shown, ClusterMixin, BaseEstimator):
         super()._renumber(number)
         if self.consensus_ is not None:
             self.consensus_ = self.consensus_.renumbered(number)
+        if self.by_class_ is not None:
+            self.by_class_ = self.by_class_.renumbered(number)
         if self.model_ is not None:
             self._numbers_ = number[self._numbers_]
 

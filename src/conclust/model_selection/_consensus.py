@@ -154,7 +154,11 @@ def sharpness_of(total: FloatArray, mean: FloatArray) -> float:
 
 def shares(total: FloatArray, sharpness: float) -> FloatArray:
     """Scores as probabilities, none of them zero."""
-    found: FloatArray = normalize(sharpness * total)[1]
-    found *= 1 - FLOOR
-    found += FLOOR / found.shape[1]
-    return found
+    return with_floor(normalize(sharpness * total)[1])
+
+
+def with_floor(probability: FloatArray) -> FloatArray:
+    """The same probabilities, none of them zero; overwrites them."""
+    probability *= 1 - FLOOR
+    probability += FLOOR / probability.shape[1]
+    return probability

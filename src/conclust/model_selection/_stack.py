@@ -169,12 +169,9 @@ def problem_of(
 ) -> Problem:
     """Set the problem up, with the starts that need no statements."""
     plain = {"k-means": plain_kmeans(X, n_clusters, seed)}
-    scales = [np.ones(X.shape[1])]
-    spread = X.std(axis=0)
-    varied = spread[spread > 0]
-    if len(varied) and varied.max() > UNEVEN * varied.min():
-        scales.append(np.where(spread > 0, spread, 1.0))
-        plain["k-means on equal spreads"] = plain_kmeans(X / scales[1], n_clusters, seed)
+    scales = scales_of(X)
+    for scale in scales[1:]:
+        plain["k-means on equal spreads"] = plain_kmeans(X / scale, n_clusters, seed)
     neighbors = NeighborMap(X, n_clusters, seed)
     leading = neighbors.transform(X)[:, :n_clusters]
     plain["k-means on the map"] = plain_kmeans(leading, n_clusters, seed)
@@ -183,6 +180,16 @@ def problem_of(
     models = [model for model in MODELS if enough or not has_own(model)]
     views = [View(X, scale, seed) for scale in scales]
     return Problem(X, n_clusters, plain, models, neighbors, views, seed, rates, n_checked)
+
+
+def scales_of(X: FloatArray) -> list[FloatArray]:
+    """Units of the features: as they are, and equal spreads where theirs differ much."""
+    scales = [np.ones(X.shape[1])]
+    spread = X.std(axis=0)
+    varied = spread[spread > 0]
+    if len(varied) and varied.max() > UNEVEN * varied.min():
+        scales.append(np.where(spread > 0, spread, 1.0))
+    return scales
 
 
 def plain_kmeans(X: FloatArray, n_clusters: int, seed: int) -> IntArray:
@@ -451,9 +458,18 @@ def rightness(member: Member, asked: Constraints) -> FloatArray:
 
 def log_likelihood(right: FloatArray) -> float:
     """Mean log-likelihood of statements, wrong at the likeliest rate."""
-    said = np.log(right * (1 - RATES[:, None]) + (1 - right) * RATES[:, None]).sum(axis=1)
+    return float(log_likelihoods(right, 1 - right).max())
+
+
+def log_likelihoods(right: FloatArray, wrong: FloatArray) -> FloatArray:
+    """Mean log-likelihood of what was said at each of `RATES`, with their prior.
+
+    `right` is the probability of what was said if it is right, `wrong` if it is not.
+    """
+    said = np.log(right * (1 - RATES[:, None]) + wrong * RATES[:, None]).sum(axis=1)
     prior = PRIOR_WRONG * np.log(RATES) + PRIOR_RIGHT * np.log1p(-RATES)
-    return float((said + prior).max() / len(right))
+    found: FloatArray = (said + prior) / len(right)
+    return found
 
 
 def judge(

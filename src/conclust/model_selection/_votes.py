@@ -39,15 +39,17 @@ class Landmarks:
     scale : ndarray of shape (n_features,)
         Units in which distances are taken.
     seed : int
+    narrower : float, default=1.0
+        By so much less than the median squared distance.
     """
 
-    def __init__(self, X: FloatArray, scale: FloatArray, seed: int):
+    def __init__(self, X: FloatArray, scale: FloatArray, seed: int, narrower: float = 1.0):
         chosen = np.random.RandomState(seed).permutation(len(X))[:MAX_LANDMARKS]
         self.scale = scale
         self.rows = X[np.sort(chosen)] / scale
         squared = euclidean_distances(self.rows, squared=True)
         apart = squared[squared > 0]
-        self.width = float(np.median(apart)) if len(apart) else 1.0
+        self.width = float(np.median(apart)) / narrower if len(apart) else 1.0
 
     def closeness(self, X: FloatArray) -> FloatArray:
         """Of each row to each landmark, in (0, 1]."""
@@ -64,6 +66,8 @@ class View:
     X : ndarray of shape (n_samples, n_features)
     scale : ndarray of shape (n_features,)
     seed : int
+    narrower : float, default=1.0
+        See `Landmarks`.
 
     Attributes
     ----------
@@ -72,8 +76,8 @@ class View:
         Eigenvalues of the kernel in these directions.
     """
 
-    def __init__(self, X: FloatArray, scale: FloatArray, seed: int):
-        self.landmarks = Landmarks(X, scale, seed)
+    def __init__(self, X: FloatArray, scale: FloatArray, seed: int, narrower: float = 1.0):
+        self.landmarks = Landmarks(X, scale, seed, narrower)
         values, vectors = np.linalg.eigh(self.landmarks.closeness(self.landmarks.rows * scale))
         kept = values > TINY * values[-1]
         whiten = vectors[:, kept] / np.sqrt(values[kept])
