@@ -137,7 +137,7 @@ class AutoCluster(Living, Shown, ClusterMixin, BaseEstimator):
         statements held out follows those told.
     seeds : {"auto", "hard", "soft"} or None, default="auto"
         What the classes of some rows are, given as `y` to `fit`. "hard": bound to their clusters.
-        "soft": statements like others. None:
+        "soft": statements like others, and votes of rows near each other (see Notes). None:
         ignored. "auto": "soft", but a `y` that leaves no row open is ignored, as scikit-learn's
         clusterers do.
     verbose : int, default=0
