@@ -40,7 +40,7 @@ def says_duplicates(names):
     assert names["table"]["person"].nunique() == 90
     assert [names["before"], names["after"]] == pytest.approx([0.86, 0.93], abs=0.03)
     assert names["kept"] == pytest.approx(0.93, abs=0.03)
-    assert names["model"].report_.n_violated in (1, 2)
+    assert names["model"].report_.n_violated <= 2
     assert names["strict"].report_.n_violated == 0
 
 
