@@ -1,6 +1,7 @@
 """`conclust ask`: questions at the terminal, answers in a file."""
 
 import json
+import shlex
 
 import pytest
 from click.testing import CliRunner
@@ -131,6 +132,23 @@ def test_bad_input(told, blobs):
     assert_bad_input(result, "formula", "l.json")
 
 
+def test_the_command_named_as_next_works_as_it_stands(blobs):
+    table = blobs.folder / "a table.csv"
+    table.write_text(blobs.data.read_text().replace("key", "the key", 1))
+    links = blobs.folder / "l.csv"
+    more = ("--id-col", "the key", "--exclude", "x", "--raw")
+    result = asked(table, "--constraints", links, "-k", 3, *more, typed="y\nq\n")
+    assert result.exit_code == 0, result.output
+    said = next(line for line in result.output.splitlines() if line.startswith("Next: "))
+    program, *words = shlex.split(said.removeprefix("Next: "))
+    assert program == "conclust"
+    assert words[:2] == ["cluster", str(table)]
+    assert all(word in words for word in more)
+    done = CliRunner().invoke(main, [*words, "-k", "3", "-o", str(blobs.folder / "out")])
+    assert done.exit_code == 0, done.output
+    assert (blobs.folder / "out" / "labels.csv").exists()
+
+
 def test_the_strategies_are_those_of_the_package():
     assert list(STRATEGIES) == list(active.STRATEGIES)
 
@@ -141,7 +159,7 @@ def test_piles_are_sorted_by_letters(told):
     assert "a letter for each row" in result.output
     assert "Which of these belong together?" in result.output
     assert "a label for each row (10 rows)" in result.output
-    assert "1 answers (1 piles), kept in" in result.output
+    assert "1 answer (1 piles), kept in" in result.output
     rows = read(told.answers)
     assert [row["type"] for row in rows].count("must-link") == 7
     assert [row["type"] for row in rows].count("cannot-link") == 3

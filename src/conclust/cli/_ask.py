@@ -1,5 +1,6 @@
 """``conclust ask``: which rows belong together? Asked at the terminal, kept in a file."""
 
+import shlex
 from pathlib import Path
 from typing import Any
 
@@ -89,7 +90,7 @@ def command(
     if as_json:
         show_json(found)
     else:
-        _print(found, data, links, session)
+        _print(found, ["conclust", "cluster", str(data), *options.words], links, session)
 
 
 def _session(
@@ -232,14 +233,15 @@ def _word(kind: str, answer: Any) -> str:
     return answer if isinstance(answer, str) else kind
 
 
-def _print(found: dict[str, Any], data: Path, links: Path, session: Any) -> None:
+def _print(found: dict[str, Any], cluster: list[str], links: Path, session: Any) -> None:
     counts = ", ".join(f"{n} {answer}" for answer, n in found["answers"].items()) or "none"
-    say(f"\n{found['n_answers']} answers ({counts}), kept in {links}.")
+    n_answers = found["n_answers"]
+    say(f"\n{n_answers} answer{'' if n_answers == 1 else 's'} ({counts}), kept in {links}.")
     if found["ended"] == "nothing left to ask":
         say("Nothing is left to ask.")
     if session.conflicts():
         say(f"Some contradict each other; `conclust check --constraints {links}` says which.")
-    if found["n_answers"] >= MIN_JUDGED and session.n_rows <= MAX_ROWS_JUDGED:
+    if n_answers >= MIN_JUDGED and session.n_rows <= MAX_ROWS_JUDGED:
         with working("Clustering with and without the last answers …"):
             say(str(session.expected_change_))
-    say(f"Next: conclust cluster {data} --constraints {links}")
+    say(f"Next: {shlex.join([*cluster, '--constraints', str(links)])}")

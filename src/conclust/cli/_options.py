@@ -155,6 +155,19 @@ class TableOptions:
         }
 
     @property
+    def words(self) -> list[str]:
+        """The options that were given, as they are typed."""
+        found: list[str] = []
+        for field in fields(self):
+            option, value = "--" + field.name.replace("_", "-"), getattr(self, field.name)
+            if value is True:
+                found.append(option)
+            elif value:
+                values = value if isinstance(value, tuple) else (value,)
+                found += [word for each in values for word in (option, each)]
+        return found
+
+    @property
     def names_columns(self) -> bool:
         """Whether any option names a column."""
         return any((self.id_col, self.columns, self.exclude, self.category, self.text_col))
