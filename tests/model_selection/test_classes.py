@@ -66,6 +66,21 @@ def test_wrong_labels_are_doubted():
     np.testing.assert_array_equal(bound.labels_[given], labels[given])
 
 
+def test_an_update_leaves_rows_alone_that_it_is_not_about():
+    X, y = checkers()
+    labels, given = partly(y[:800], 0.6)
+    wrong = given & (np.random.RandomState(1).uniform(size=800) < 0.1)
+    labels[wrong] = (labels[wrong] + 1) % 3
+    before = AutoCluster(3, random_state=0).fit(X[:800], labels).labels_.copy()
+    model = AutoCluster(3, random_state=0).fit(X[:800], labels)
+    a, b = np.flatnonzero(before == 0)[:2]
+    new = Constraints([(a, row) for row in np.flatnonzero(before == 1)[:6]], [(a, b)])
+    model.update(X_new=X[800:], constraints_new=new)
+    assert model.labels_[a] == 1
+    assert (model.labels_[:800] == before).mean() > 0.99
+    assert (model.labels_[800:] == y[800:]).mean() > 0.7
+
+
 def test_statements_beside_labels_count():
     X, y = load_iris(return_X_y=True)
     labels, given = partly(y, 0.3)

@@ -49,7 +49,7 @@ from conclust.model_selection._choose import (
     held_out_score,
 )
 from conclust.model_selection._classes import ByClass, doubt_of, heed
-from conclust.model_selection._consensus import Consensus, Heard, Said, agree
+from conclust.model_selection._consensus import Consensus, Heard, Said, agree, with_floor
 from conclust.model_selection._n_clusters import KCurve, check_range, choose_n_clusters
 from conclust.model_selection._stack import (
     Fitter,
@@ -718,6 +718,8 @@ class AutoCluster(Living, Shown, ClusterMixin, BaseEstimator):
             prior = softened(prior.argmax(axis=1), self.n_clusters_)
         if X.shape[0] > len(prior):
             prior = np.vstack([prior, self._prior_of(X[len(prior) :])])
+        if self.by_class_ is not None:
+            return self._go_on_from_classes(prior, constraints)
         self.prior_ = self.probabilities_ = prior
         self.labels_ = prior.argmax(axis=1).astype(np.int32)
         self.constraints_, self.doubt_ = constraints, np.zeros(len(constraints))
@@ -735,10 +737,34 @@ class AutoCluster(Living, Shown, ClusterMixin, BaseEstimator):
         self.report_ = constraints.report(self.labels_)
         return self
 
+    def _go_on_from_classes(self, prior: FloatArray, constraints: Constraints) -> "AutoCluster":
+        """The same after known labels: these have spoken, so that only new statements speak."""
+        pairs, before = constraints.pairwise, self.constraints_.pairwise
+        said = {(*pair, sign) for pair, sign in _named(before)}
+        new = [i for i, (pair, sign) in enumerate(_named(pairs)) if (*pair, sign) not in said]
+        believed = np.vstack([self.probabilities_, prior[len(self.probabilities_) :]])
+        if new:
+            rates = rates_of(self.flip_rate, pairs[new].pairs()) or Rates(FIRST_RATE, FIRST_RATE)
+            believed = believe(with_floor(believed), pairs[new], rates).probability
+        self.prior_, self.probabilities_ = prior, believed
+        self.labels_ = believed.argmax(axis=1).astype(np.int32)
+        self.constraints_, self.doubt_ = constraints, np.zeros(len(constraints))
+        self.reasons_ = [*self.reasons_, "Updated since: new rows and statements, same models."]
+        doubt = doubt_of(pairs.pairs(), believed)
+        self._tell_rates(wrong_shares(doubt, pairs.pairs()), doubt, constraints)
+        self.report_ = constraints.report(self.labels_)
+        return self
+
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()
         tags.input_tags.sparse = True
         return tags
+
+
+def _named(known: Constraints) -> Iterator[tuple[tuple[int, int], int]]:
+    """The two rows of each pair, the lower first, and its sign."""
+    pairs, sign, _, _ = known.pairs()
+    return zip(map(tuple, np.sort(pairs, axis=1).tolist()), sign.tolist(), strict=True)
 
 
 def _for_choosing(X: FloatArray, pairs: Constraints, seed: int) -> tuple[FloatArray, Constraints]:
